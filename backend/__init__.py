@@ -1,0 +1,1 @@
+"""The table store behind the cache: a DynamoDB engine that knows nothing of DAX."""

@@ -1,0 +1,1 @@
+"""The expression language: one grammar, parsed once, compiled to evaluators."""

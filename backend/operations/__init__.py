@@ -1,0 +1,1 @@
+"""One file an operation: what it validates and what it does."""

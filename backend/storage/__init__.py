@@ -1,0 +1,1 @@
+"""Ordered key-value storage below the tables."""

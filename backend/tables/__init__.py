@@ -1,0 +1,1 @@
+"""Tables: schema, secondary indexes, capacity, and later streams and TTL."""

@@ -1,0 +1,1 @@
+"""Request-level checks in the service's order: types, constraints, then parameters together."""

@@ -1,0 +1,1 @@
+"""Many nodes, their time and their network, and the experiments on them."""

@@ -1,0 +1,1 @@
+"""Experiments on a cluster: histories, stories, workloads."""

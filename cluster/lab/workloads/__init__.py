@@ -1,0 +1,1 @@
+"""Real traces and the load made from them."""

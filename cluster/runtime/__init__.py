@@ -1,0 +1,1 @@
+"""Where the world is: wall clock, sockets and randomness, or their seeded, virtual twins."""

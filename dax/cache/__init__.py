@@ -1,0 +1,1 @@
+"""The item cache and the query cache."""

@@ -1,0 +1,1 @@
+"""The DAX binary protocol."""
