@@ -1,0 +1,276 @@
+"""Attribute values: validation, canonical form, equality, order.
+
+The rules of this file:
+
+* An attribute value is a mapping with one member, its datatype. `B` and `BS` hold `bytes`, `N` and `NS`
+  strings.
+* `normalise` accepts what a client sent or refuses it with the service's error. Its result is canonical:
+  numbers in canonical text, everything else as sent. Where nothing has to change, the result is the
+  argument itself.
+* `equal`, `compare` and `contains` work on canonical values only.
+* Values are never mutated.
+
+Sources: "Naming rules and data types" of the DynamoDB developer guide, API reference of AttributeValue.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from backend.errors import ServiceError, validation_error
+from backend.model import numbers
+from backend.model.numbers import canonical
+from backend.protocol import AttributeValue, Item
+
+MAX_NESTING = 32
+MAX_NAME_BYTES = 65535
+DATATYPES = ("S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL")
+
+_INVALID = "One or more parameter values were invalid: "
+
+
+def normalise(value: AttributeValue) -> AttributeValue:
+    """The canonical form of one attribute value.
+
+    Raises ValidationException for no or several datatypes, malformed numbers, empty sets, duplicates in sets,
+    a NULL that is not true, and nesting beyond 32 levels.
+    """
+    return _normalise(value, 0)
+
+
+def normalise_item(item: Item) -> Item:
+    """The canonical form of every attribute of an item or a key; errors as of `normalise`."""
+    changed: dict[str, AttributeValue] | None = None
+    for name, value in item.items():
+        # Strings and canonical integers are most of what anyone stores: they pass without a call.
+        if value.__class__ is dict and len(value) == 1:
+            text = value.get("S")
+            if text.__class__ is str:
+                if len(name) > _SHORT_NAME or not name:
+                    check_name(name)
+                continue
+        if len(name) > _SHORT_NAME or not name:
+            check_name(name)
+        clean = _normalise(value, 0)
+        if clean is not value:
+            if changed is None:
+                changed = dict(item)
+            changed[name] = clean
+    return item if changed is None else changed
+
+
+# No name of this many characters can exceed the limit in bytes: a character takes at most 4 of them.
+_SHORT_NAME = MAX_NAME_BYTES // 4
+
+
+def check_name(name: str) -> None:
+    """Refuse an attribute name that is empty or longer than 65535 bytes."""
+    if not name:
+        raise validation_error(f"{_INVALID}Attribute name must not be empty")
+    if len(name) > _SHORT_NAME and len(name.encode()) > MAX_NAME_BYTES:
+        raise validation_error(f"{_INVALID}Attribute name is too large, must be less than 65536 bytes")
+
+
+def _normalise(value: AttributeValue, depth: int) -> AttributeValue:
+    if not isinstance(value, Mapping):
+        raise _empty()
+    if len(value) == 1:
+        for datatype, content in value.items():
+            handler = _HANDLERS.get(datatype)
+            if handler is not None and content is not None:
+                return handler(content, value, depth)
+        raise _empty()
+    return _of_many(value, depth)
+
+
+def _of_many(value: AttributeValue, depth: int) -> AttributeValue:
+    """A value with no or several members: the service checks each member before it counts them."""
+    present = [name for name in DATATYPES if value.get(name) is not None]
+    for name in present:
+        _HANDLERS[name](value[name], {name: value[name]}, depth)
+    if not present:
+        raise _empty()
+    if len(present) > 1:
+        raise validation_error(
+            "Supplied AttributeValue has more than one datatypes set, "
+            "must contain exactly one of the supported datatypes"
+        )
+    return _normalise({present[0]: value[present[0]]}, depth)
+
+
+def _empty() -> ServiceError:
+    return validation_error(
+        "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+    )
+
+
+def _string(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if not isinstance(content, str):
+        raise _empty()
+    return value
+
+
+def _number(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    text = canonical(content)
+    return value if text == content else {"N": text}
+
+
+def _binary(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if content.__class__ is bytes:
+        return value
+    if not isinstance(content, bytearray | memoryview):
+        raise _empty()
+    return {"B": bytes(content)}
+
+
+def _bool(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if content is not True and content is not False:
+        raise _empty()
+    return value
+
+
+def _null(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if content is not True:
+        raise validation_error(f"{_INVALID}Null attribute value types must have the value of true")
+    return value
+
+
+def _string_set(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if not content:
+        raise validation_error(f"{_INVALID}An string set  may not be empty")
+    members = _members(content, str)
+    if len(set(members)) != len(members):
+        raise validation_error(f"{_INVALID}Input collection [{', '.join(members)}] contains duplicates.")
+    return value
+
+
+def _number_set(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if not content:
+        raise validation_error(f"{_INVALID}An number set  may not be empty")
+    members = [canonical(member) for member in _members(content, str)]
+    if len(set(members)) != len(members):
+        raise validation_error("Input collection contains duplicates")
+    return value if members == content else {"NS": members}
+
+
+def _binary_set(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if not content:
+        raise validation_error(f"{_INVALID}Binary sets should not be empty")
+    members = _members(content, bytes)
+    if len(set(members)) != len(members):
+        texts = ", ".join(b64encode(member).decode() for member in members)
+        raise validation_error(f"{_INVALID}Input collection [{texts}]of type BS contains duplicates.")
+    return value
+
+
+def _members(content: Any, kind: type) -> list[Any]:
+    if not isinstance(content, list | tuple) or not all(isinstance(member, kind) for member in content):
+        raise _empty()
+    return list(content)
+
+
+def _list(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if not isinstance(content, list | tuple):
+        raise _empty()
+    if depth >= MAX_NESTING:
+        raise _too_deep()
+    elements = [_normalise(element, depth + 1) for element in content]
+    if _same(elements, content):
+        return value
+    return {"L": elements}
+
+
+def _map(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+    if not isinstance(content, Mapping):
+        raise _empty()
+    if depth >= MAX_NESTING:
+        raise _too_deep()
+    members = {}
+    for name, member in content.items():
+        check_name(name)
+        members[name] = _normalise(member, depth + 1)
+    if _same(members.values(), content.values()):
+        return value
+    return {"M": members}
+
+
+def _same(left: Iterable[Any], right: Iterable[Any]) -> bool:
+    return all(a is b for a, b in zip(left, right, strict=True))
+
+
+def _too_deep() -> ServiceError:
+    return validation_error(
+        "Nesting Levels have exceeded supported limits: "
+        "Attributes in the item have nested levels beyond supported limit"
+    )
+
+
+_HANDLERS: dict[str, Callable[[Any, AttributeValue, int], AttributeValue]] = {
+    "S": _string,
+    "N": _number,
+    "B": _binary,
+    "SS": _string_set,
+    "NS": _number_set,
+    "BS": _binary_set,
+    "M": _map,
+    "L": _list,
+    "NULL": _null,
+    "BOOL": _bool,
+}
+
+
+def type_of(value: AttributeValue) -> str:
+    """The datatype of an attribute value: `S`, `N`, `B`, `SS`, `NS`, `BS`, `M`, `L`, `NULL` or `BOOL`."""
+    for datatype in value:
+        return datatype
+    raise _empty()
+
+
+def equal(left: AttributeValue, right: AttributeValue) -> bool:
+    """Whether two canonical values are the same: sets and maps regardless of order, at every depth."""
+    if left == right:
+        return True
+    datatype = type_of(left)
+    if datatype not in right or datatype not in _COLLECTIONS:
+        return False
+    a, b = left[datatype], right[datatype]
+    if len(a) != len(b):
+        return False
+    if datatype == "L":
+        return all(map(equal, a, b))
+    if datatype == "M":
+        return all(name in b and equal(member, b[name]) for name, member in a.items())
+    return set(a) == set(b)
+
+
+_COLLECTIONS = frozenset(("SS", "NS", "BS", "L", "M"))
+
+
+def compare(left: AttributeValue, right: AttributeValue) -> int | None:
+    """-1, 0 or 1 for two strings, numbers or binaries; None for everything that has no order.
+
+    Strings compare by their UTF-8 bytes, which is the order of code points; binaries as unsigned bytes.
+    """
+    for datatype, a in left.items():
+        b = right.get(datatype)
+        if b is None:
+            return None
+        if datatype == "N":
+            return numbers.compare(a, b)
+        if datatype == "S" or datatype == "B":
+            return 0 if a == b else -1 if a < b else 1
+    return None
+
+
+def contains(container: AttributeValue, operand: AttributeValue) -> bool:
+    """Substring of a string or binary, member of a set, element of a list; False for other types."""
+    datatype, content = next(iter(container.items()))
+    if datatype == "L":
+        return any(equal(element, operand) for element in content)
+    wanted = operand.get(_MEMBER_TYPE.get(datatype, ""))
+    return wanted is not None and wanted in content
+
+
+_MEMBER_TYPE = {"S": "S", "B": "B", "SS": "S", "NS": "N", "BS": "B"}
