@@ -1,0 +1,94 @@
+"""Everything a cluster can be told, checked in one place.
+
+Rules of this file:
+
+* a `ClusterConfig` that exists is valid: a bad value raises `ConfigError`, whose text names the setting;
+* times are seconds, sizes are bytes;
+* both runtimes read the same configuration. Hosts and ports mean something to the live one only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+MAX_NODES = 11
+"""One primary and up to ten replicas, DAX's own limit."""
+
+_MIB = 1024 * 1024
+
+
+class ConfigError(ValueError):
+    """A setting has a value that no cluster can run with; the text is one line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterConfig:
+    """The settings of one cluster.
+
+    nodes: 1 to 11, one of which is the primary.
+    item_ttl, query_ttl: seconds. Item TTL 0: entries never expire. Query TTL 0: no result is cached.
+    item_cache_bytes, query_cache_bytes: the memory of each cache on each node.
+    fill_guard: a slow miss-fill never replaces a newer write. Off only for experiments.
+    replication_delay: seconds that a replication message is under way, on top of the network's latency.
+    gsi_lag: seconds until a write reaches the global secondary indexes of the embedded store.
+    failover_delay: seconds between the death of a primary and the promotion of a replica.
+    host: the address to bind to, and the one that discovery gives to clients.
+    port: the cluster endpoint; nodes follow on port+1, port+2, ... With 0 every port is a free one.
+    store_port: the store's own DynamoDB endpoint, for writing around the cache; None leaves it closed.
+    backend_url: front this DynamoDB-compatible endpoint instead of the embedded engine.
+    region: the region in which the embedded engine says its tables are.
+    """
+
+    nodes: int = 3
+    item_ttl: float = 300.0
+    query_ttl: float = 300.0
+    item_cache_bytes: int = 256 * _MIB
+    query_cache_bytes: int = 128 * _MIB
+    fill_guard: bool = True
+    replication_delay: float = 0.0
+    gsi_lag: float = 0.0
+    failover_delay: float = 1.0
+    host: str = "127.0.0.1"
+    port: int = 8111
+    store_port: int | None = 8000
+    backend_url: str | None = None
+    region: str = "us-east-1"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.nodes <= MAX_NODES:
+            raise ConfigError(f"nodes must be between 1 and {MAX_NODES}, not {self.nodes}")
+        for name in ("item_ttl", "query_ttl", "replication_delay", "gsi_lag", "failover_delay"):
+            seconds = getattr(self, name)
+            if not 0 <= seconds < float("inf"):
+                raise ConfigError(f"{name} must be a number of seconds, 0 or more, not {seconds}")
+        for name in ("item_cache_bytes", "query_cache_bytes"):
+            size = getattr(self, name)
+            if size < 1:
+                raise ConfigError(f"{name} must be a number of bytes, 1 or more, not {size}")
+        if not 0 <= self.port <= 65535 - self.nodes:
+            raise ConfigError(f"port must be between 0 and {65535 - self.nodes}, not {self.port}")
+        if self.store_port is not None and not 0 <= self.store_port <= 65535:
+            raise ConfigError(f"store_port must be between 0 and 65535, not {self.store_port}")
+        if self.store_port and self.port and self.store_port in self.cluster_ports():
+            raise ConfigError(f"store_port {self.store_port} is also a port of the cluster")
+        if self.backend_url is not None and not self.backend_url.startswith(("http://", "https://")):
+            raise ConfigError(f"backend_url must begin with http:// or https://, not {self.backend_url!r}")
+
+    def node_ids(self) -> tuple[str, ...]:
+        """`node-1`, `node-2`, ...: the first starts as the primary."""
+        return tuple(f"node-{number}" for number in range(1, self.nodes + 1))
+
+    def cluster_ports(self) -> tuple[int, ...]:
+        """The endpoint's port and then each node's; all 0 when free ones are wanted."""
+        if self.port == 0:
+            return (0,) * (self.nodes + 1)
+        return tuple(range(self.port, self.port + self.nodes + 1))
+
+    def but(self, **changes: Any) -> ClusterConfig:
+        """The same settings with some changed. Raises `ConfigError` for a name that is not a setting."""
+        settings = {field.name: getattr(self, field.name) for field in fields(self)}
+        unknown = sorted(changes.keys() - settings.keys())
+        if unknown:
+            raise ConfigError(f"no such setting: {', '.join(unknown)}")
+        return ClusterConfig(**(settings | changes))

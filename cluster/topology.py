@@ -1,0 +1,328 @@
+"""Many nodes made one cluster: who lives, who is the primary, and what happens when one dies.
+
+Rules of this file:
+
+* it runs on either runtime, and reaches sockets only through an `Edge`;
+* one supervisor in one process gives out the role of primary, and never to two nodes: a promotion is one
+  synchronous step that makes every other live node a replica. Each one begins a new epoch, which the log messages
+  carry, so that what a former primary sent is refused by those who have heard of a later epoch;
+* a dead primary's successor is the live replica with the highest applied sequence, `failover_delay` after the
+  death; the lowest number wins a tie. Until then writes are answered with InternalServerError;
+* a node that comes back is a new node: it is warmed from a live peer and joins the log in the same step, so that
+  it misses no write, and only then serves. It comes back as a replica unless it is alone;
+* `kill` is a death: connections break, work ends where it stands. `stop_node` drains first.
+
+What a single coordinator cannot do: it does not survive its own process, and so needs no election.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from backend.errors import ServiceError
+from backend.protocol import Backend, Request
+from cluster.config import ClusterConfig
+from cluster.runtime.base import Runtime, Timer
+from cluster.runtime.network import LinkBroken
+from cluster.runtime.tasks import TaskGroup
+from dax.answer import Answer
+from dax.node import Node, NodeSettings
+from dax.world import NodeId, Recorder
+
+
+class NodeState(StrEnum):
+    """The life of a node, as `status` shows it."""
+
+    LIVE = "live"
+    WARMING = "warming"
+    DRAINING = "draining"
+    STOPPED = "stopped"
+    DEAD = "dead"
+
+
+class UnknownNode(LookupError):
+    """No node of this cluster has that id."""
+
+
+class WrongState(RuntimeError):
+    """The node is not in a state in which that can be done to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A live node, as discovery tells clients. `role` is "primary" or "replica"."""
+
+    node_id: NodeId
+    role: str
+    host: str
+    port: int
+
+
+class Edge(Protocol):
+    """Where clients reach one node: sockets when live, plain calls when simulated."""
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port; the port is known once open."""
+        ...
+
+    async def open(self, node: Node, tasks: TaskGroup) -> None:
+        """Begin to serve `node`. Raises PortInUse."""
+        ...
+
+    def abort(self) -> None:
+        """Break every connection now and stop to serve."""
+        ...
+
+    async def drain(self) -> None:
+        """Accept nothing new, finish what is being answered, and close."""
+        ...
+
+
+MakeEdge = Callable[[NodeId], Edge]
+
+
+@dataclass(slots=True)
+class _Host:
+    """A place for a node: what outlives its deaths, and its present node."""
+
+    node_id: NodeId
+    edge: Edge
+    node: Node
+    tasks: TaskGroup
+    state: NodeState
+
+
+class _Peers:
+    """`dax.world.Peers` of one node."""
+
+    def __init__(self, cluster: Cluster, node_id: NodeId) -> None:
+        self._cluster = cluster
+        self._node_id = node_id
+
+    async def forward(self, operation: str, request: Request) -> Answer:
+        return await self._cluster._forward(self._node_id, operation, request)
+
+    def send(self, to: NodeId, message: object) -> None:
+        self._cluster.runtime.network.send(self._node_id, to, message)
+
+
+class Cluster:
+    """The nodes of `config` over one store and one runtime. Serves between `start()` and `stop()`."""
+
+    def __init__(
+        self,
+        config: ClusterConfig,
+        runtime: Runtime,
+        backend: Backend,
+        make_edge: MakeEdge,
+        *,
+        recorder: Callable[[NodeId], Recorder | None] = lambda _node_id: None,
+    ) -> None:
+        self.config = config
+        self.runtime = runtime
+        self.backend = backend
+        self.epoch = 0
+        self.primary: NodeId | None = None
+        self._recorder = recorder
+        self._make_edge = make_edge
+        self._hosts: dict[NodeId, _Host] = {}
+        self._promotion: Timer | None = None
+
+    # Life
+
+    async def start(self) -> None:
+        """Start every node, the first as primary. If one cannot, none is left behind."""
+        for node_id in self.config.node_ids():
+            self._hosts[node_id] = self._new_host(node_id, self._make_edge(node_id))
+        self._promote(self.config.node_ids()[0])
+        try:
+            for host in self._hosts.values():
+                await host.edge.open(host.node, host.tasks)
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Drain and end every node. Stopping twice is harmless."""
+        if self._promotion is not None:
+            self._promotion.cancel()
+            self._promotion = None
+        for host in self._hosts.values():
+            if host.state is NodeState.LIVE:
+                host.state = NodeState.DRAINING
+                await host.edge.drain()
+        # Only when no node takes requests any more: the last writes still want their primary.
+        self.primary = None
+        for host in self._hosts.values():
+            self.runtime.network.detach(host.node_id)
+            await host.tasks.close()
+            if host.state is NodeState.DRAINING:
+                host.state = NodeState.STOPPED
+
+    def kill(self, node_id: NodeId) -> None:
+        """The node dies at once. A dead primary is replaced after `failover_delay`."""
+        host = self._live(node_id)
+        host.state = NodeState.DEAD
+        self.runtime.network.detach(node_id)
+        host.edge.abort()
+        host.tasks.abort()
+        self._lost(node_id)
+
+    async def stop_node(self, node_id: NodeId) -> None:
+        """Drain one node and end it. A primary hands over at once, once its writes are answered."""
+        host = self._live(node_id)
+        host.state = NodeState.DRAINING
+        await host.edge.drain()
+        if self.primary == node_id:
+            self.primary = None
+            await host.tasks.drain()
+            self._elect()
+        await host.tasks.close()
+        self.runtime.network.detach(node_id)
+        host.state = NodeState.STOPPED
+        self._lost(node_id)
+
+    async def restart(self, node_id: NodeId) -> None:
+        """Bring a dead or stopped node back, warm; a live one is stopped first."""
+        host = self._host(node_id)
+        if host.state is NodeState.LIVE:
+            await self.stop_node(node_id)
+        if host.state not in (NodeState.DEAD, NodeState.STOPPED):
+            raise WrongState(f"{node_id} is {host.state}")
+        fresh = self._new_host(node_id, host.edge)
+        fresh.state = NodeState.WARMING
+        peer = self._peer_to_warm_from()
+        self._hosts[node_id] = fresh
+        if peer is not None:
+            fresh.node.warm(peer.snapshot())
+        self._tell_roles()
+        try:
+            await fresh.edge.open(fresh.node, fresh.tasks)
+        except BaseException:
+            self._hosts[node_id] = host
+            self.runtime.network.detach(node_id)
+            self._tell_roles()
+            raise
+        fresh.state = NodeState.LIVE
+        if self.primary is None and self._promotion is None:
+            self._elect()
+
+    def _peer_to_warm_from(self) -> Node | None:
+        """The primary, which has every write, or else the live replica that has most of them."""
+        if self.primary is not None:
+            return self._hosts[self.primary].node
+        live = [host.node for host in self._hosts.values() if host.state is NodeState.LIVE]
+        return max(live, key=lambda node: node.applied_sequence, default=None)
+
+    # What others ask
+
+    def members(self) -> list[Member]:
+        """The live nodes, in the order of their numbers."""
+        return [
+            Member(host.node_id, str(host.node.role), *host.edge.address)
+            for host in self._hosts.values()
+            if host.state is NodeState.LIVE
+        ]
+
+    def node(self, node_id: NodeId) -> Node:
+        """The live node of that id. Raises UnknownNode or WrongState."""
+        return self._live(node_id).node
+
+    def status(self) -> Mapping[str, Any]:
+        """The cluster and each node, as JSON-ready values."""
+        return {
+            "epoch": self.epoch,
+            "primary": self.primary,
+            "nodes": [self._node_status(host) for host in self._hosts.values()],
+        }
+
+    def _node_status(self, host: _Host) -> Mapping[str, Any]:
+        address, port = host.edge.address
+        place = {"node": host.node_id, "state": str(host.state), "host": address, "port": port}
+        if host.state is not NodeState.LIVE:
+            return place
+        return {**host.node.status(), **place}
+
+    # Primary and replicas
+
+    def _promote(self, node_id: NodeId) -> None:
+        """Begin an epoch with this primary: one step, in which nothing else runs."""
+        self.epoch += 1
+        self.primary = node_id
+        self._tell_roles()
+
+    def _tell_roles(self) -> None:
+        present = [h for h in self._hosts.values() if h.state in (NodeState.LIVE, NodeState.WARMING)]
+        for host in present:
+            if host.node_id != self.primary:
+                host.node.become_replica(self.epoch, self.primary)
+        if self.primary is not None:
+            others = tuple(h.node_id for h in present if h.node_id != self.primary)
+            self._hosts[self.primary].node.become_primary(self.epoch, others)
+
+    def _elect(self) -> None:
+        """Promote the live replica that knows most, if there is any."""
+        self._promotion = None
+        live = [host for host in self._hosts.values() if host.state is NodeState.LIVE]
+        if self.primary is None and live:
+            self._promote(max(live, key=lambda host: host.node.applied_sequence).node_id)
+
+    def _lost(self, node_id: NodeId) -> None:
+        """A node is gone: go on without it, and replace it if it was the primary."""
+        if self.primary == node_id:
+            self.primary = None
+            due = self.runtime.clock.now() + self.config.failover_delay
+            self._promotion = self.runtime.clock.call_at(due, self._elect)
+        self._tell_roles()
+
+    async def _forward(self, sender: NodeId, operation: str, request: Request) -> Answer:
+        primary = self.primary
+        if primary is None:
+            raise ServiceError("InternalServerError", "The cluster has no primary at the moment", status=500)
+        node = self._hosts[primary].node
+        try:
+            return await self.runtime.network.round_trip(
+                sender, primary, lambda: node.execute(operation, request)
+            )
+        except LinkBroken as broken:
+            raise ServiceError("InternalServerError", str(broken), status=500) from broken
+
+    # Hosts
+
+    def _new_host(self, node_id: NodeId, edge: Edge) -> _Host:
+        tasks = TaskGroup(node_id)
+        settings = NodeSettings(
+            item_ttl=self.config.item_ttl,
+            query_ttl=self.config.query_ttl,
+            item_cache_bytes=self.config.item_cache_bytes,
+            query_cache_bytes=self.config.query_cache_bytes,
+            fill_guard=self.config.fill_guard,
+        )
+        node = Node(
+            node_id,
+            self.runtime.clock,
+            self.runtime.store_link(node_id, self.backend),
+            _Peers(self, node_id),
+            tasks,
+            settings,
+            self._recorder(node_id),
+        )
+        self.runtime.network.attach(node_id, node.receive, tasks)
+        return _Host(node_id, edge, node, tasks, NodeState.LIVE)
+
+    def _host(self, node_id: NodeId) -> _Host:
+        try:
+            return self._hosts[node_id]
+        except KeyError:
+            known = ", ".join(self._hosts)
+            raise UnknownNode(f"no node {node_id!r}; there are {known}") from None
+
+    def _live(self, node_id: NodeId) -> _Host:
+        host = self._host(node_id)
+        if host.state is not NodeState.LIVE:
+            raise WrongState(f"{node_id} is {host.state}")
+        return host
