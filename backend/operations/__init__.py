@@ -1,1 +1,53 @@
-"""One file an operation: what it validates and what it does."""
+"""One file an operation: what it validates and what it does.
+
+Each file has two functions and nothing else public:
+
+* `validate(request)` judges what can be judged without a table, in the service's order: attribute values, then
+  expressions. It returns a plan, whatever `run` needs of that work, or None. It runs after
+  `backend.validation` has checked types and constraints.
+* `run(engine, request, plan)` finds the table, judges the rest and acts. It changes nothing unless it succeeds.
+
+`registry()` is how the engine finds them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from backend.protocol import Request, Response
+
+if TYPE_CHECKING:
+    from backend.engine import Engine
+
+
+class Operation(Protocol):
+    """What a file of this package looks like to the engine."""
+
+    def validate(self, request: Request) -> Any: ...
+
+    def run(self, engine: Engine, request: Request, plan: Any) -> Response: ...
+
+
+_FILES = {
+    "CreateTable": "create_table",
+    "DescribeTable": "describe_table",
+    "ListTables": "list_tables",
+    "UpdateTable": "update_table",
+    "DeleteTable": "delete_table",
+    "GetItem": "get_item",
+    "PutItem": "put_item",
+    "UpdateItem": "update_item",
+    "DeleteItem": "delete_item",
+    "Query": "query",
+    "Scan": "scan",
+    "BatchGetItem": "batch_get_item",
+    "BatchWriteItem": "batch_write_item",
+    "TransactGetItems": "transact_get_items",
+    "TransactWriteItems": "transact_write_items",
+}
+
+
+def registry() -> dict[str, Operation]:
+    """Every operation that this store offers, by its name in the service's model."""
+    return {name: import_module(f"backend.operations.{file}") for name, file in _FILES.items()}

@@ -1,0 +1,57 @@
+"""The table store: one call executes one DynamoDB operation, synchronously and deterministically.
+
+Rules: time and entropy are injected; a request is checked against the service's model, then by its operation, and
+either succeeds or raises `ServiceError` and changes nothing. Calls do not overlap: whoever owns the engine makes
+one at a time, so an operation sees no other operation half done.
+"""
+
+from __future__ import annotations
+
+from backend.errors import ServiceError
+from backend.operations import registry
+from backend.protocol import Entropy, Now, Request, Response
+from backend.settings import EngineSettings
+from backend.storage.base import Storage
+from backend.storage.memory import MemoryStorage
+from backend.tables.capacity import Limiter
+from backend.tables.catalog import TableCatalog
+from backend.validation.shapes import check
+
+__all__ = ["Engine", "EngineSettings"]
+
+
+class Engine:
+    """A DynamoDB-compatible store in this process."""
+
+    def __init__(
+        self,
+        now: Now,
+        entropy: Entropy,
+        settings: EngineSettings | None = None,
+        storage: Storage | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        self.now = now
+        self.entropy = entropy
+        self.settings = settings or EngineSettings()
+        self.storage = storage or MemoryStorage()
+        self.limiter = limiter
+        self.catalog = TableCatalog(now, entropy, self.settings, self.storage)
+        self._operations = registry()
+
+    def execute(self, operation: str, request: Request) -> Response:
+        """Run `operation` (`"GetItem"`) and return its response, both in the shape of botocore's model.
+
+        Raises ServiceError, and nothing else, for whatever a request may hold.
+        """
+        found = self._operations.get(operation)
+        if found is None:
+            raise ServiceError("UnknownOperationException")
+        check(operation, request)
+        return found.run(self, request, found.validate(request))
+
+    def tick(self) -> None:
+        """Do what is due by now and nobody has asked for: late index changes of every table."""
+        now = self.now()
+        for table in self.catalog.tables():
+            table.apply_late(now)

@@ -1,0 +1,95 @@
+"""Capacity units as the service meters them: the one place that turns sizes into units.
+
+Rules (DynamoDB Developer Guide, "Read and write operations"):
+
+* a strongly consistent read costs 1 unit for each 4 KB begun, an eventually consistent one half of that;
+  reading an item that is not there costs as much as the smallest item;
+* a page of Query or Scan is rounded once, on the sum of the stored sizes it evaluated;
+* a write costs 1 unit for each 1 KB begun of the larger of old and new item; at least 1, whatever it changed;
+* in a transaction everything costs double;
+* an index write costs like an item write of its row: moving a row to another index key is a delete and a put.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from backend.tables.indexes import Index
+    from backend.tables.table import Table
+
+READ_UNIT = 4096
+WRITE_UNIT = 1024
+
+
+def read_units(size: int, consistent: bool) -> float:
+    """Units of reading `size` bytes in one go; 0 bytes is a missing item or an empty page."""
+    steps = -(-size // READ_UNIT) or 1
+    return float(steps) if consistent else steps / 2
+
+
+def write_units(old_size: int, new_size: int) -> float:
+    """Units of replacing an item of `old_size` bytes by one of `new_size`; 0 bytes is no item."""
+    larger = old_size if old_size > new_size else new_size
+    return float(-(-larger // WRITE_UNIT) or 1)
+
+
+class Counters:
+    """Units consumed since the table or index was created. Read by metrics, written on every request."""
+
+    __slots__ = ("read_units", "write_units")
+
+    def __init__(self) -> None:
+        self.read_units = 0.0
+        self.write_units = 0.0
+
+
+class Limiter(Protocol):
+    """Decides whether a partition has the units that an operation is about to use."""
+
+    def admit(self, table: Table, index: Index | None, partition: int, reads: float, writes: float) -> None:
+        """Take the units, or raise the throttling `ServiceError`. Nothing has been changed yet.
+
+        `partition` is the 64-bit hash of the partition key value, of the index's key when `index` is given.
+        """
+        ...
+
+
+class Consumption:
+    """The units one request used on one table, split into the table's own and each index's."""
+
+    __slots__ = ("by_index", "own", "table")
+
+    def __init__(self, table: Table, own: float = 0.0) -> None:
+        self.table = table
+        self.own = own
+        self.by_index: dict[str, float] = {}
+
+    def add_index(self, name: str, units: float) -> None:
+        self.by_index[name] = self.by_index.get(name, 0.0) + units
+
+    def report(self, mode: str, also_as: str | None = None) -> dict[str, Any]:
+        """A `ConsumedCapacity` structure for ReturnConsumedCapacity `TOTAL` or `INDEXES`.
+
+        `also_as` repeats every amount under `ReadCapacityUnits` or `WriteCapacityUnits`: transactions do.
+        """
+        total = _amount(self.own + sum(self.by_index.values()), also_as)
+        answer: dict[str, Any] = {"TableName": self.table.name, **total}
+        if mode == "INDEXES":
+            answer["Table"] = _amount(self.own, also_as)
+            for member, indexes in (
+                ("LocalSecondaryIndexes", self.table.local_indexes),
+                ("GlobalSecondaryIndexes", self.table.global_indexes),
+            ):
+                split = self._split(indexes, also_as)
+                if split:
+                    answer[member] = split
+        return answer
+
+    def _split(self, indexes: Mapping[str, Index], also_as: str | None) -> dict[str, Any]:
+        return {name: _amount(units, also_as) for name, units in self.by_index.items() if name in indexes}
+
+
+def _amount(units: float, also_as: str | None) -> dict[str, float]:
+    return {"CapacityUnits": units} if also_as is None else {"CapacityUnits": units, also_as: units}

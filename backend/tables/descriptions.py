@@ -1,0 +1,123 @@
+"""How tables and indexes are described: the TableDescription of every operation that answers with one.
+
+Rules: absent things have no member rather than an empty one; a provisioned table has no BillingModeSummary;
+an on-demand one reports a throughput of 0 and 0; a table still being created reports no counts but 0.
+Times are seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.tables.definitions import PAY_PER_REQUEST, IndexDefinition, Throughput
+from backend.tables.indexes import Index
+from backend.tables.table import Table
+
+_ON_DEMAND_WARM = {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 4000}
+
+
+def describe(table: Table, now: float, status: str | None = None) -> dict[str, Any]:
+    """The TableDescription of `table`; `status` overrides what the clock says, as in the answer that creates
+    it."""
+    status = status or table.status(now)
+    is_new = status == "CREATING"
+    answer: dict[str, Any] = {
+        "AttributeDefinitions": [
+            {"AttributeName": name, "AttributeType": kind} for name, kind in table.attribute_types.items()
+        ],
+        "TableName": table.name,
+        "KeySchema": _key_schema(table.definition.key_schema),
+        "TableStatus": status,
+        "CreationDateTime": table.created,
+        "ProvisionedThroughput": _throughput(table.throughput),
+        "TableSizeBytes": 0 if is_new else table.stored_bytes,
+        "ItemCount": 0 if is_new else len(table.items),
+        "TableArn": table.arn,
+        "TableId": table.id,
+        "DeletionProtectionEnabled": table.deletion_protection,
+    }
+    if table.on_demand_since is not None:
+        answer["BillingModeSummary"] = _billing(table, is_new)
+    if table.on_demand_throughput:
+        answer["OnDemandThroughput"] = table.on_demand_throughput
+    if table.local_indexes:
+        answer["LocalSecondaryIndexes"] = [_index(table, one) for one in table.local_indexes.values()]
+    if table.global_indexes:
+        answer["GlobalSecondaryIndexes"] = [
+            _global_index(table, one, now, "CREATING" if is_new else None)
+            for one in table.global_indexes.values()
+        ]
+    if table.table_class:
+        answer["TableClassSummary"] = {"TableClass": table.table_class}
+    if table.encryption and table.encryption.get("Enabled"):
+        answer["SSEDescription"] = _encryption(table)
+    if not is_new:
+        answer["WarmThroughput"] = _warm(table, table.throughput, table.warm_throughput)
+    return answer
+
+
+def _billing(table: Table, is_new: bool) -> dict[str, Any]:
+    summary: dict[str, Any] = {"BillingMode": table.billing_mode}
+    if not is_new:
+        summary["LastUpdateToPayPerRequestDateTime"] = table.on_demand_since
+    return summary
+
+
+def _index(table: Table, index: Index) -> dict[str, Any]:
+    definition: IndexDefinition = index.definition
+    projection: dict[str, Any] = {"ProjectionType": definition.projection.type}
+    if definition.projection.non_key_attributes:
+        projection["NonKeyAttributes"] = list(definition.projection.non_key_attributes)
+    return {
+        "IndexName": index.name,
+        "KeySchema": _key_schema(definition.key_schema),
+        "Projection": projection,
+        "IndexSizeBytes": sum(size for _, (_, size) in index.rows.range()),
+        "ItemCount": len(index.rows),
+        "IndexArn": f"{table.arn}/index/{index.name}",
+    }
+
+
+def _global_index(table: Table, index: Index, now: float, status: str | None) -> dict[str, Any]:
+    status = status or index.status(now)
+    answer = _index(table, index)
+    answer["IndexStatus"] = status
+    answer["ProvisionedThroughput"] = _throughput(index.definition.throughput)
+    if status == "CREATING" and table.status(now) != "CREATING" and index.active_from > table.created:
+        answer["Backfilling"] = True
+    if index.definition.on_demand_throughput:
+        answer["OnDemandThroughput"] = index.definition.on_demand_throughput
+    if status != "CREATING":
+        answer["WarmThroughput"] = _warm(table, index.definition.throughput, index.definition.warm_throughput)
+    return answer
+
+
+def _key_schema(declared: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"AttributeName": name, "KeyType": kind} for name, kind in declared]
+
+
+def _throughput(throughput: Throughput) -> dict[str, int]:
+    return {
+        "NumberOfDecreasesToday": 0,
+        "ReadCapacityUnits": throughput.read,
+        "WriteCapacityUnits": throughput.write,
+    }
+
+
+def _warm(table: Table, throughput: Throughput, asked: Any) -> dict[str, Any]:
+    if asked:
+        return {**asked, "Status": "ACTIVE"}
+    if table.billing_mode == PAY_PER_REQUEST:
+        return {**_ON_DEMAND_WARM, "Status": "ACTIVE"}
+    return {
+        "ReadUnitsPerSecond": throughput.read,
+        "WriteUnitsPerSecond": throughput.write,
+        "Status": "ACTIVE",
+    }
+
+
+def _encryption(table: Table) -> dict[str, str]:
+    asked = table.encryption or {}
+    region_account = ":".join(table.arn.split(":")[3:5])
+    key = asked.get("KMSMasterKeyId") or f"arn:aws:kms:{region_account}:alias/aws/dynamodb"
+    return {"Status": "ENABLED", "SSEType": asked.get("SSEType") or "KMS", "KMSMasterKeyArn": key}

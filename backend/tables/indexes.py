@@ -1,0 +1,113 @@
+"""A secondary index: which rows it holds, what a change of an item does to them, and what that costs.
+
+Rules (DynamoDB Developer Guide, "Using secondary indexes" and "Write capacity consumption"):
+
+* an item has a row in an index when it has every key attribute of the index, of the right type and not empty;
+* a row holds the keys of table and index and what the projection names; its storage key is the index key
+  followed by the table's, so rows with equal index keys coexist in the table's key order;
+* a write costs an index nothing when the row stays as it is, one row write when it appears, disappears or
+  changes in place, and two when it moves to another index key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backend.model.keys import KeySchema, has_key
+from backend.model.sizes import item_size
+from backend.protocol import Item
+from backend.storage.base import OrderedMap, Row
+from backend.tables.capacity import Counters, write_units
+from backend.tables.definitions import IndexDefinition, Projection
+
+RowChange = tuple[bytes | None, bytes | None, Row | None, float]
+"""Storage key to delete, storage key to put, the row to put there, and the write units of both."""
+
+
+class Index:
+    """One local or global secondary index of a table. `definition` is replaced when its throughput
+    changes."""
+
+    __slots__ = (
+        "active_from",
+        "counters",
+        "definition",
+        "deleted_from",
+        "is_global",
+        "name",
+        "project",
+        "rows",
+        "schema",
+        "table_schema",
+    )
+
+    def __init__(
+        self,
+        definition: IndexDefinition,
+        table_schema: KeySchema,
+        rows: OrderedMap,
+        *,
+        is_global: bool,
+        active_from: float,
+    ) -> None:
+        self.definition = definition
+        self.name = definition.name
+        self.schema = definition.schema
+        self.table_schema = table_schema
+        self.rows = rows
+        self.is_global = is_global
+        self.active_from = active_from
+        self.deleted_from: float | None = None
+        self.counters = Counters()
+        self.project = _projector(definition.projection, definition.schema, table_schema)
+
+    def row_of(self, item: Item | None, table_key: bytes) -> tuple[bytes, Item] | None:
+        """Storage key and contents of an item's row; None when the item has none here."""
+        if item is None or not has_key(self.schema, item):
+            return None
+        return self.schema.encode(item) + table_key, self.project(item)
+
+    def change(self, table_key: bytes, old: Item | None, new: Item | None) -> RowChange | None:
+        """What replacing `old` by `new` does here; None when the index does not see it."""
+        before = self.row_of(old, table_key)
+        after = self.row_of(new, table_key)
+        if after is None:
+            if before is None:
+                return None
+            return before[0], None, None, write_units(item_size(before[1]), 0)
+        row = (after[1], item_size(after[1]))
+        if before is None:
+            return None, after[0], row, write_units(0, row[1])
+        if before[0] == after[0]:
+            if before[1] == after[1]:
+                return None
+            return None, after[0], row, write_units(item_size(before[1]), row[1])
+        return before[0], after[0], row, write_units(item_size(before[1]), 0) + write_units(0, row[1])
+
+    def apply(self, change: RowChange) -> None:
+        """Make a change of `change()` in the open storage transaction."""
+        deleted, put, row, _ = change
+        if deleted is not None:
+            self.rows.delete(deleted)
+        if put is not None and row is not None:
+            self.rows.put(put, row)
+
+    def has_all_attributes(self) -> bool:
+        """Whether a row is the whole item."""
+        return self.definition.projection.type == "ALL"
+
+    def status(self, now: float) -> str:
+        if self.deleted_from is not None:
+            return "DELETING"
+        return "CREATING" if now < self.active_from else "ACTIVE"
+
+
+def _projector(projection: Projection, schema: KeySchema, table_schema: KeySchema) -> Callable[[Item], Item]:
+    if projection.type == "ALL":
+        return lambda item: item
+    names = dict.fromkeys((*table_schema.names, *schema.names, *projection.non_key_attributes))
+
+    def project(item: Item) -> Item:
+        return {name: item[name] for name in names if name in item}
+
+    return project

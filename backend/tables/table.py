@@ -1,0 +1,276 @@
+"""A table: its items, its indexes and the one way in which they change.
+
+Rules:
+
+* every change of an item is a `Write`, prepared from the row it replaces, and `commit` makes one or
+  many of them in one storage transaction, indexes and observers included: all or nothing;
+* local indexes change with the item; global ones after the lag of the settings. A late change waits in the
+  storage, in the same transaction as its item, until a reader of an index or a later write finds it due:
+  there are no timers;
+* who reads says whether consistently: `view` is where a stale read would differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from backend.errors import validation_error
+from backend.model.keys import HASH_BYTES, check_index_attributes
+from backend.protocol import Item
+from backend.storage.base import OrderedMap, Row
+from backend.tables.capacity import Consumption, Counters, write_units
+from backend.tables.changes import USER, ItemChange, Observer
+from backend.tables.definitions import IndexDefinition, TableDefinition
+from backend.tables.indexes import Index, RowChange
+
+if TYPE_CHECKING:
+    from backend.settings import EngineSettings
+    from backend.storage.base import Storage
+
+_TICKS = 1_000_000
+"""Due times of late index changes are kept in microseconds."""
+
+
+class Write:
+    """One item about to change: what was, what will be, what it does to the indexes, what it costs."""
+
+    __slots__ = ("by_index", "key", "new", "old", "table", "units")
+
+    def __init__(self, table: Table, key: bytes, old: Row | None, new: Row | None) -> None:
+        self.table = table
+        self.key = key
+        self.old = old
+        self.new = new
+        self.units = write_units(old[1] if old else 0, new[1] if new else 0)
+        self.by_index: list[tuple[Index, RowChange]] | None = (
+            table.index_changes(key, old[0] if old else None, new[0] if new else None)
+            if table.indexes
+            else None
+        )
+
+    def consumption(self, factor: float = 1.0) -> Consumption:
+        """The units of this write, times `factor`, to report and to count."""
+        consumption = Consumption(self.table, self.units * factor)
+        for index, change in self.by_index or ():
+            consumption.add_index(index.name, change[3] * factor)
+        return consumption
+
+
+class Table:
+    """One table. What UpdateTable may change are plain attributes; what it may not is in `definition`."""
+
+    def __init__(
+        self,
+        definition: TableDefinition,
+        identifier: str,
+        now: float,
+        settings: EngineSettings,
+        storage: Storage,
+    ) -> None:
+        self.definition = definition
+        self.name = definition.name
+        self.schema = definition.schema
+        self.id = identifier
+        self.arn = f"arn:aws:dynamodb:{settings.region}:{settings.account_id}:table/{definition.name}"
+        self.created = now
+        self.active_from = now + settings.table_delay
+        self.updating = False
+        self.deleted_from: float | None = None
+
+        self.attribute_types = dict(definition.attribute_types)
+        self.billing_mode = definition.billing_mode
+        self.on_demand_since: float | None = now if definition.billing_mode == "PAY_PER_REQUEST" else None
+        self.throughput = definition.throughput
+        self.on_demand_throughput = definition.on_demand_throughput
+        self.warm_throughput = definition.warm_throughput
+        self.table_class = definition.table_class
+        self.deletion_protection = definition.deletion_protection
+        self.stream = definition.stream
+        self.encryption = definition.encryption
+        self.tags = dict(definition.tags)
+
+        self.counters = Counters()
+        self.observers: list[Observer] = []
+        self.stored_bytes = 0
+        self._settings = settings
+        self._storage = storage
+        self._late = storage.open(f"{identifier}/late-index-changes")
+        self._late_sequence = 0
+        self.items: OrderedMap = storage.open(f"{identifier}/items")
+        self.local_indexes: dict[str, Index] = {}
+        self.global_indexes: dict[str, Index] = {}
+        self.indexes: dict[str, Index] = {}
+        for index in definition.local_indexes:
+            self.local_indexes[index.name] = self._open_index(index, is_global=False, active_from=now)
+        for index in definition.global_indexes:
+            self.global_indexes[index.name] = self._open_index(
+                index, is_global=True, active_from=self.active_from
+            )
+
+    # Status
+
+    def status(self, now: float) -> str:
+        """`CREATING`, `UPDATING`, `DELETING` or `ACTIVE`."""
+        if self.deleted_from is not None:
+            return "DELETING"
+        if now < self.active_from:
+            return "UPDATING" if self.updating else "CREATING"
+        return "ACTIVE"
+
+    def serves(self, now: float) -> bool:
+        """Whether items can be read and written: from the end of CREATING to the start of DELETING."""
+        return self.deleted_from is None and (now >= self.active_from or self.updating)
+
+    def begin_update(self, now: float) -> None:
+        """Stay UPDATING for the delay of the settings."""
+        self.updating = True
+        self.active_from = now + self._settings.table_delay
+
+    # Reading
+
+    def view(self, consistent: bool) -> OrderedMap:
+        """The items as a read of that consistency sees them."""
+        return self.items
+
+    def index_view(self, index: Index, now: float, consistent: bool) -> OrderedMap:
+        """The rows of an index, after the late changes that are due by now."""
+        if index.is_global:
+            self.apply_late(now)
+        return index.rows
+
+    def index(self, name: str, now: float) -> Index:
+        """The index of that name, if it can be queried. Raises ValidationException."""
+        found = self.indexes.get(name)
+        if found is None:
+            raise validation_error(f"The table does not have the specified index: {name}")
+        if found.status(now) == "CREATING":
+            raise validation_error(f"Cannot read from backfilling global secondary index: {name}")
+        return found
+
+    # Writing
+
+    def check_index_keys(self, item: Item, *, update: bool = False) -> None:
+        """Refuse an item whose attributes an index could not use as its keys. Raises ValidationException."""
+        for index in self.indexes.values():
+            check_index_attributes(index.schema, index.name, item, update=update)
+
+    def index_changes(self, key: bytes, old: Item | None, new: Item | None) -> list[tuple[Index, RowChange]]:
+        changes = []
+        for index in self.indexes.values():
+            change = index.change(key, old, new)
+            if change is not None:
+                changes.append((index, change))
+        return changes
+
+    def apply_write(self, write: Write, now: float, source: str) -> None:
+        """Make one prepared write in the open storage transaction."""
+        old, new, key = write.old, write.new, write.key
+        if new is not None:
+            self.items.put(key, new)
+        elif old is not None:
+            self.items.delete(key)
+        if write.by_index:
+            self._apply_to_indexes(write, now)
+        if self.observers and (old is not None or new is not None):
+            item = new[0] if new is not None else old[0] if old is not None else {}
+            item_key = {name: item[name] for name in self.schema.names}
+            change = ItemChange(self, item_key, old and old[0], new and new[0], now, source)
+            for observer in self.observers:
+                observer(change)
+
+    def _apply_to_indexes(self, write: Write, now: float) -> None:
+        lag = self._settings.gsi_lag
+        is_late = False
+        for index, change in write.by_index or ():
+            if index.is_global and lag > 0:
+                is_late = True
+            else:
+                index.apply(change)
+        if is_late:
+            self._late_sequence += 1
+            due = int((now + lag) * _TICKS)
+            self._late.put(
+                due.to_bytes(8, "big") + self._late_sequence.to_bytes(8, "big") + write.key,
+                (_late_change(write), 0),
+            )
+
+    def apply_late(self, now: float) -> None:
+        """Bring the global indexes up to the changes that are due by `now`."""
+        if not len(self._late):
+            return
+        due = (int(now * _TICKS) + 1).to_bytes(8, "big")
+        waiting = list(self._late.range(None, due))
+        if not waiting:
+            return
+        with self._storage.transaction():
+            for late_key, (late, _) in waiting:
+                old, new = (late[side]["M"] if side in late else None for side in ("Old", "New"))
+                for index in self.global_indexes.values():
+                    change = index.change(late_key[16:], old, new)
+                    if change is not None:
+                        index.apply(change)
+                self._late.delete(late_key)
+
+    # Indexes
+
+    def create_index(self, definition: IndexDefinition, now: float) -> Index:
+        """Add a global index and fill it from the items; existing items that do not fit its keys stay out."""
+        self.apply_late(now)
+        index = self._open_index(definition, is_global=True, active_from=now + self._settings.table_delay)
+        self.global_indexes[definition.name] = index
+        with self._storage.transaction():
+            for key, (item, _) in self.items.range():
+                change = index.change(key, None, item)
+                if change is not None:
+                    index.apply(change)
+        return index
+
+    def drop_index(self, name: str) -> None:
+        """Remove a global index and its rows."""
+        del self.global_indexes[name]
+        del self.indexes[name]
+        self._storage.drop(self._index_map(name))
+
+    def drop_storage(self) -> None:
+        """Forget every row of the table and its indexes."""
+        for name in self.indexes:
+            self._storage.drop(self._index_map(name))
+        self._storage.drop(f"{self.id}/late-index-changes")
+        self._storage.drop(f"{self.id}/items")
+
+    def _open_index(self, definition: IndexDefinition, *, is_global: bool, active_from: float) -> Index:
+        rows = self._storage.open(self._index_map(definition.name))
+        index = Index(definition, self.schema, rows, is_global=is_global, active_from=active_from)
+        self.indexes[definition.name] = index
+        return index
+
+    def _index_map(self, name: str) -> str:
+        return f"{self.id}/index/{name}"
+
+
+def commit(storage: Storage, writes: Sequence[Write], now: float, source: str = USER) -> None:
+    """Make every write in one storage transaction, of one or of several tables: all of them or none."""
+    for write in writes:
+        if write.by_index:
+            write.table.apply_late(now)
+    with storage.transaction():
+        for write in writes:
+            write.table.apply_write(write, now, source)
+    for write in writes:
+        write.table.stored_bytes += (write.new[1] if write.new else 0) - (write.old[1] if write.old else 0)
+
+
+def partition_of(key: bytes) -> int:
+    """The 64-bit hash of the partition key in a storage key: what throttling knows a partition by."""
+    return int.from_bytes(key[:HASH_BYTES], "big")
+
+
+def _late_change(write: Write) -> dict[str, Any]:
+    """Old and new image as one typed item, so that any storage can hold it."""
+    late: dict[str, Any] = {}
+    if write.old is not None:
+        late["Old"] = {"M": write.old[0]}
+    if write.new is not None:
+        late["New"] = {"M": write.new[0]}
+    return late
