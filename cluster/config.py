@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dax.settings import NodeSettings
+
 MAX_NODES = 11
 """One primary and up to ten replicas, DAX's own limit."""
 
@@ -29,7 +31,9 @@ class ClusterConfig:
     nodes: 1 to 11, one of which is the primary.
     item_ttl, query_ttl: seconds. Item TTL 0: entries never expire. Query TTL 0: no result is cached.
     item_cache_bytes, query_cache_bytes: the memory of each cache on each node.
+    unit_size: every cache entry counts 1, so that cache "bytes" are numbers of entries, as in traces.
     fill_guard: a slow miss-fill never replaces a newer write. Off only for experiments.
+    transaction_refresh_delay: seconds between a TransactWriteItems and the background read that caches it.
     replication_delay: seconds that a replication message is under way, on top of the network's latency.
     gsi_lag: seconds until a write reaches the global secondary indexes of the embedded store.
     failover_delay: seconds between the death of a primary and the promotion of a replica.
@@ -45,7 +49,9 @@ class ClusterConfig:
     query_ttl: float = 300.0
     item_cache_bytes: int = 256 * _MIB
     query_cache_bytes: int = 128 * _MIB
+    unit_size: bool = False
     fill_guard: bool = True
+    transaction_refresh_delay: float = 0.0
     replication_delay: float = 0.0
     gsi_lag: float = 0.0
     failover_delay: float = 1.0
@@ -58,7 +64,14 @@ class ClusterConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= MAX_NODES:
             raise ConfigError(f"nodes must be between 1 and {MAX_NODES}, not {self.nodes}")
-        for name in ("item_ttl", "query_ttl", "replication_delay", "gsi_lag", "failover_delay"):
+        for name in (
+            "item_ttl",
+            "query_ttl",
+            "replication_delay",
+            "transaction_refresh_delay",
+            "gsi_lag",
+            "failover_delay",
+        ):
             seconds = getattr(self, name)
             if not 0 <= seconds < float("inf"):
                 raise ConfigError(f"{name} must be a number of seconds, 0 or more, not {seconds}")
@@ -84,6 +97,18 @@ class ClusterConfig:
         if self.port == 0:
             return (0,) * (self.nodes + 1)
         return tuple(range(self.port, self.port + self.nodes + 1))
+
+    def node_settings(self) -> NodeSettings:
+        """What of it concerns one node."""
+        return NodeSettings(
+            item_ttl=self.item_ttl,
+            query_ttl=self.query_ttl,
+            item_cache_bytes=self.item_cache_bytes,
+            query_cache_bytes=self.query_cache_bytes,
+            unit_size=self.unit_size,
+            fill_guard=self.fill_guard,
+            transaction_refresh_delay=self.transaction_refresh_delay,
+        )
 
     def but(self, **changes: Any) -> ClusterConfig:
         """The same settings with some changed. Raises `ConfigError` for a name that is not a setting."""

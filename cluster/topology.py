@@ -4,12 +4,12 @@ Rules of this file:
 
 * it runs on either runtime, and reaches sockets only through an `Edge`;
 * one supervisor in one process gives out the role of primary, and never to two nodes: a promotion is one
-  synchronous step that makes every other live node a replica. Each one begins a new epoch, which the log messages
-  carry, so that what a former primary sent is refused by those who have heard of a later epoch;
+  synchronous step that makes every other live node a replica. Each one begins a new epoch, which the log
+  messages carry, so that what a former primary sent is refused by those who have heard of a later epoch;
 * a dead primary's successor is the live replica with the highest applied sequence, `failover_delay` after the
   death; the lowest number wins a tie. Until then writes are answered with InternalServerError;
-* a node that comes back is a new node: it is warmed from a live peer and joins the log in the same step, so that
-  it misses no write, and only then serves. It comes back as a replica unless it is alone;
+* a node that comes back is a new node: it is warmed from a live peer and joins the log in the same step, so
+  that it misses no write, and only then serves. It comes back as a replica unless it is alone;
 * `kill` is a death: connections break, work ends where it stands. `stop_node` drains first.
 
 What a single coordinator cannot do: it does not survive its own process, and so needs no election.
@@ -29,7 +29,7 @@ from cluster.runtime.base import Runtime, Timer
 from cluster.runtime.network import LinkBroken
 from cluster.runtime.tasks import TaskGroup
 from dax.answer import Answer
-from dax.node import Node, NodeSettings
+from dax.node import Node
 from dax.world import NodeId, Recorder
 
 
@@ -232,6 +232,10 @@ class Cluster:
         """The live node of that id. Raises UnknownNode or WrongState."""
         return self._live(node_id).node
 
+    def address(self, node_id: NodeId) -> tuple[str, int]:
+        """Host and port of one node, whatever its state. Raises UnknownNode."""
+        return self._host(node_id).edge.address
+
     def status(self) -> Mapping[str, Any]:
         """The cluster and each node, as JSON-ready values."""
         return {
@@ -295,20 +299,13 @@ class Cluster:
 
     def _new_host(self, node_id: NodeId, edge: Edge) -> _Host:
         tasks = TaskGroup(node_id)
-        settings = NodeSettings(
-            item_ttl=self.config.item_ttl,
-            query_ttl=self.config.query_ttl,
-            item_cache_bytes=self.config.item_cache_bytes,
-            query_cache_bytes=self.config.query_cache_bytes,
-            fill_guard=self.config.fill_guard,
-        )
         node = Node(
             node_id,
             self.runtime.clock,
             self.runtime.store_link(node_id, self.backend),
             _Peers(self, node_id),
             tasks,
-            settings,
+            self.config.node_settings(),
             self._recorder(node_id),
         )
         self.runtime.network.attach(node_id, node.receive, tasks)

@@ -1,7 +1,7 @@
 """What a runtime is: the clock, the entropy and the network on which one cluster runs.
 
-`cluster.topology` is written against these and runs on both: live (wall clock, operating system, real sockets)
-and simulated (virtual clock, a seed, no sockets).
+`cluster.topology` is written against these and runs on both: live (wall clock, operating system, real
+sockets) and simulated (virtual clock, a seed, no sockets).
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class _Link:
 class Network:
     """All links of one cluster.
 
-    replication_delay: seconds added to each message of `send`; settable at any time, for the messages sent after.
+    replication_delay: seconds added to each message of `send`; when set, it counts for later messages.
     """
 
     def __init__(self, clock: _Clock, latency: Latency, *, replication_delay: float = 0.0) -> None:

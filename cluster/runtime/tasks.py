@@ -1,7 +1,7 @@
 """Background work, kept: the only place where tasks are made.
 
-A `TaskGroup` here is not asyncio's: it outlives its calls, belongs to one node (or to the cluster), and dies with
-it. Iteration is in the order of creation, never that of a set.
+A `TaskGroup` here is not asyncio's: it outlives its calls, belongs to one node, and dies with it. It iterates
+in the order of creation, never in that of a set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TaskGroup:
         return len(self._tasks)
 
     def spawn(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
-        """Run `work` in the background. A failure is logged with its name; a closed group refuses silently."""
+        """Run `work` in the background. A failure is logged with its name; a dead owner does nothing."""
         self.start(work, name=name).add_done_callback(self._report)
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:

@@ -1,0 +1,183 @@
+"""A cluster on real sockets, in this process.
+
+    cluster = await start_live(ClusterConfig())
+    ...boto3 to cluster.endpoint, from another thread or program...
+    await cluster.stop()
+
+Rules of this file:
+
+* every node has one port for both wires; the cluster endpoint has one more, where each new connection is given to
+  the next live node in turn; the store has its own, which no cache stands in front of;
+* a start that fails leaves nothing behind, and a stop leaves no task, socket or thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from backend.embedded import EmbeddedBackend
+from backend.engine import Engine, EngineSettings
+from backend.http import StoreFront
+from backend.protocol import Backend
+from backend.remote import RemoteBackend
+from cluster.config import ClusterConfig
+from cluster.faults import Faults, FaultyStore
+from cluster.runtime.listener import Fronts, Listener
+from cluster.runtime.live import LiveClock, live_runtime
+from cluster.runtime.tasks import TaskGroup
+from cluster.topology import Cluster, Member
+from dax.node import Node
+from dax.wire.json.front import NodeFront
+from dax.world import NodeId
+
+_DRAIN_SECONDS = 5.0
+"""How long a stopping node waits for the answers it owes."""
+
+
+class _SocketEdge:
+    """`cluster.topology.Edge` of one node: its port, and what answers there."""
+
+    def __init__(self, cluster: LiveCluster, node_id: NodeId, host: str, port: int) -> None:
+        self._cluster = cluster
+        self._node_id = node_id
+        self._listener = Listener(host, port, lambda: self.fronts)
+        self._front: NodeFront | None = None
+        self.fronts: Fronts | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return self._listener.host, self._listener.port
+
+    async def open(self, node: Node, tasks: TaskGroup) -> None:
+        self._front = NodeFront(node, self._cluster.runtime.entropy)
+        self.fronts = Fronts(self._front)
+        await self._listener.open()
+
+    def abort(self) -> None:
+        self._listener.close()
+        if self.fronts is not None:
+            self.fronts.connections.abort()
+            self.fronts = None
+
+    async def drain(self) -> None:
+        self._listener.close()
+        fronts, self.fronts = self.fronts, None
+        if fronts is not None and self._front is not None:
+            await self._front.shutdown(_DRAIN_SECONDS)
+            fronts.connections.abort()
+
+
+class LiveCluster:
+    """The nodes of a `ClusterConfig` on sockets. `start()` once, `stop()` as often as one likes."""
+
+    def __init__(self, config: ClusterConfig) -> None:
+        self.config = config
+        self.runtime = live_runtime(replication_delay=config.replication_delay)
+        self.store = FaultyStore(self._open_store(), self.runtime.clock)
+        ports = config.cluster_ports()
+        self._node_ports = dict(zip(config.node_ids(), ports[1:], strict=True))
+        self._edges: dict[NodeId, _SocketEdge] = {}
+        self.cluster = Cluster(config, self.runtime, self.store, self._make_edge)
+        self.faults = Faults(self.cluster, self.store)
+        self._turn = 0
+        self._endpoint = Listener(config.host, ports[0], self._next_fronts)
+        self._store_fronts = Fronts(StoreFront(self.store, self.runtime.entropy))
+        self._store_listener = Listener(config.host, config.store_port or 0, lambda: self._store_fronts)
+
+    def _open_store(self) -> Backend:
+        if self.config.backend_url is not None:
+            return RemoteBackend(self.config.backend_url, region=self.config.region)
+        settings = EngineSettings(region=self.config.region, gsi_lag=self.config.gsi_lag)
+        return EmbeddedBackend(Engine(self.runtime.clock.now, self.runtime.entropy, settings))
+
+    def _make_edge(self, node_id: NodeId) -> _SocketEdge:
+        edge = _SocketEdge(self, node_id, self.config.host, self._node_ports[node_id])
+        self._edges[node_id] = edge
+        return edge
+
+    def _next_fronts(self) -> Fronts | None:
+        """The fronts of the next live node, round robin."""
+        live = [fronts for edge in self._edges.values() if (fronts := edge.fronts) is not None]
+        if not live:
+            return None
+        self._turn += 1
+        return live[self._turn % len(live)]
+
+    # Life
+
+    async def start(self) -> None:
+        """Open every port. Raises PortInUse, and then nothing is left open."""
+        try:
+            if self.config.store_port is not None:
+                await self._store_listener.open()
+            await self._endpoint.open()
+            await self.cluster.start()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Answer what was asked, close every connection and port, and end every task."""
+        self._endpoint.close()
+        await self.cluster.stop()
+        self._store_listener.close()
+        await self._store_fronts.http.shutdown(_DRAIN_SECONDS)
+        self._store_fronts.connections.abort()
+        await self.store.close()
+        if isinstance(self.runtime.clock, LiveClock):
+            self.runtime.clock.close()
+        # An aborted transport is closed by the loop's next turn; whoever asks for the port then must get it.
+        await asyncio.sleep(0)
+
+    def kill(self, node_id: NodeId) -> None:
+        """The node dies: its connections break at once."""
+        self.cluster.kill(node_id)
+
+    async def stop_node(self, node_id: NodeId) -> None:
+        """Drain one node and end it."""
+        await self.cluster.stop_node(node_id)
+
+    async def restart(self, node_id: NodeId) -> None:
+        """Bring a node back on its port, warm."""
+        await self.cluster.restart(node_id)
+
+    # What others ask
+
+    def members(self) -> list[Member]:
+        """The live nodes with their roles and addresses."""
+        return self.cluster.members()
+
+    def status(self) -> Mapping[str, Any]:
+        """The cluster and each node, as JSON-ready values."""
+        return {**self.cluster.status(), "endpoint": self.endpoint, "store_endpoint": self.store_endpoint}
+
+    @property
+    def backend(self) -> Backend:
+        """The store, faults included: what is written here goes around the cache."""
+        return self.store
+
+    @property
+    def endpoint(self) -> str:
+        """The cluster's URL, for boto3's `endpoint_url`."""
+        return f"http://{self._endpoint.host}:{self._endpoint.port}"
+
+    @property
+    def store_endpoint(self) -> str | None:
+        """The store's own URL; None when `store_port` is None."""
+        if self.config.store_port is None:
+            return None
+        return f"http://{self._store_listener.host}:{self._store_listener.port}"
+
+    def node_endpoint(self, node_id: NodeId) -> str:
+        """The URL of one node, live or not. Raises UnknownNode."""
+        host, port = self.cluster.address(node_id)
+        return f"http://{host}:{port}"
+
+
+async def start_live(config: ClusterConfig) -> LiveCluster:
+    """Start a cluster and give it, running. Raises ConfigError or PortInUse."""
+    cluster = LiveCluster(config)
+    await cluster.start()
+    return cluster
