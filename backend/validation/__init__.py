@@ -1,1 +1,1 @@
-"""Request-level checks in the service's order: types, constraints, then parameters together."""
+"""Request-level validation: what can be said of a request before any table, item or expression is looked at."""

@@ -1,0 +1,305 @@
+"""What CreateTable and UpdateTable refuse about keys, indexes and capacity before they look at any table.
+
+The order of the checks is the service's: capacity, key schema of the table, local indexes, global indexes, and
+last of all attribute definitions that nothing uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.errors import ServiceError, validation_error
+from backend.protocol import Request
+
+INVALID = "One or more parameter values were invalid: "
+MAX_CAPACITY_UNITS = 1_000_000_000_000
+MAX_LOCAL_INDEXES = 5
+MAX_GLOBAL_INDEXES = 20
+MAX_KEY_ATTRIBUTES = 4
+"""Partition or sort attributes of a global index; a table and a local index have one of each."""
+
+Index = Mapping[str, Any]
+KeyElements = Sequence[Mapping[str, str]]
+
+_UNSUPPORTED_AT_CREATION = (
+    "VectorIndexes", "ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode",
+)  # fmt: skip
+_UPDATES = (
+    "ProvisionedThroughput", "BillingMode", "StreamSpecification", "GlobalSecondaryIndexUpdates", "SSESpecification",
+    "TableClass", "DeletionProtectionEnabled", "OnDemandThroughput", "WarmThroughput",
+)  # fmt: skip
+_UNSUPPORTED_UPDATES = (
+    "ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates", "GlobalTableSettingsReplicationMode",
+    "VectorIndexUpdates",
+)  # fmt: skip
+
+
+def check_create_table(request: Request) -> None:
+    """Raises ValidationException for the first thing wrong with a CreateTable request."""
+    _refuse_unsupported(request, _UNSUPPORTED_AT_CREATION)
+    on_demand = request.get("BillingMode") == "PAY_PER_REQUEST"
+    check_capacity(request.get("ProvisionedThroughput"), on_demand=on_demand)
+    defined = [one["AttributeName"] for one in request["AttributeDefinitions"]]
+    local, indexes = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
+
+    _check_table_keys(request["KeySchema"], defined, has_indexes=local is not None or indexes is not None)
+    names: set[str] = set()
+    if local is not None:
+        _check_local_indexes(local, request["KeySchema"], defined, names)
+    if indexes is not None:
+        _check_global_indexes(indexes, defined, names, on_demand=on_demand)
+    _check_all_used(request["KeySchema"], [*(local or ()), *(indexes or ())], defined)
+    check_stream(request.get("StreamSpecification"))
+
+
+def check_capacity(throughput: Mapping[str, int] | None, *, on_demand: bool) -> None:
+    if on_demand:
+        if throughput is not None:
+            raise validation_error(
+                f"{INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
+                "when BillingMode is PAY_PER_REQUEST"
+            )
+        return
+    if throughput is None:
+        raise validation_error(
+            f"{INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"
+        )
+    check_capacity_bounds(throughput)
+
+
+def check_capacity_bounds(throughput: Mapping[str, int]) -> None:
+    for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
+        if throughput[name] > MAX_CAPACITY_UNITS:
+            raise validation_error(f"Given value {throughput[name]} for {name} is out of bounds")
+
+
+def check_stream(specification: Mapping[str, Any] | None) -> None:
+    if specification is None:
+        return
+    if specification["StreamEnabled"] and not specification.get("StreamViewType"):
+        raise validation_error(f"{INVALID}StreamViewType must be specified when StreamEnabled is true")
+    if not specification["StreamEnabled"] and specification.get("StreamViewType"):
+        raise validation_error(f"{INVALID}StreamViewType cannot be specified when StreamEnabled is false")
+
+
+# --- Keys -----------------------------------------------------------------------------------------------
+
+
+def _check_table_keys(elements: KeyElements, defined: list[str], *, has_indexes: bool) -> None:
+    if len(elements) > len(defined):
+        raise validation_error("Invalid KeySchema: Some index key attribute have no definition")
+    _check_defined(elements, defined)
+    _check_simple_keys(elements)
+    if len(set(defined)) != len(defined):
+        raise validation_error(
+            f"{INVALID}AttributeDefinitions contains duplicate attribute names: {_print(defined)}"
+        )
+    if not has_indexes and len(elements) != len(defined):
+        raise validation_error(
+            f"{INVALID}Number of attributes in KeySchema does not exactly match number of attributes "
+            "defined in AttributeDefinitions"
+        )
+
+
+def _check_defined(elements: KeyElements, defined: Sequence[str]) -> None:
+    keys = [element["AttributeName"] for element in elements]
+    if not set(keys) <= set(defined):
+        raise validation_error(
+            f"{INVALID}Some index key attributes are not defined in AttributeDefinitions. "
+            f"Keys: {_print(keys)}, AttributeDefinitions: {_print(defined)}"
+        )
+
+
+def _check_simple_keys(elements: KeyElements) -> None:
+    """One HASH, then perhaps one RANGE, of two names."""
+    if len(elements) == 2 and elements[0]["AttributeName"] == elements[1]["AttributeName"]:
+        raise validation_error(
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+        )
+    if elements[0]["KeyType"] != "HASH":
+        raise validation_error("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+    if len(elements) == 2 and elements[1]["KeyType"] != "RANGE":
+        raise validation_error("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+
+
+def _check_global_keys(elements: KeyElements) -> None:
+    """One to four HASH elements, then up to four RANGE elements, all of different names.
+
+    A schema of one HASH and one further element is judged and worded like that of a table.
+    """
+    kinds = [element["KeyType"] for element in elements]
+    names = [element["AttributeName"] for element in elements]
+    if len(elements) <= 2 and kinds != ["HASH", "HASH"]:
+        _check_simple_keys(elements)
+        return
+    if kinds[0] != "HASH":
+        raise validation_error("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+    if len(set(names)) != len(names):
+        if len(names) == 2:
+            _check_simple_keys(elements)
+        raise validation_error(
+            f"Invalid KeySchema: The KeySchema contains duplicate attribute names: {_print(names)}"
+        )
+    if kinds != sorted(kinds):
+        raise validation_error("Invalid KeySchema: All HASH key elements must precede the RANGE key elements")
+    for kind in ("HASH", "RANGE"):
+        if kinds.count(kind) > MAX_KEY_ATTRIBUTES:
+            raise validation_error(
+                f"Invalid KeySchema: The number of {kind} key elements exceeds the limit of {MAX_KEY_ATTRIBUTES}"
+            )
+
+
+def _check_all_used(table_keys: KeyElements, indexes: Sequence[Index], defined: Sequence[str]) -> None:
+    used = [element["AttributeName"] for element in table_keys]
+    for index in indexes:
+        used += [one["AttributeName"] for one in index["KeySchema"] if one["AttributeName"] not in used]
+    if not set(defined) <= set(used):
+        raise validation_error(
+            f"{INVALID}Some AttributeDefinitions are not used. "
+            f"AttributeDefinitions: {_print(defined)}, keys used: {_print(used)}"
+        )
+
+
+# --- Indexes -----------------------------------------------------------------------------------------------
+
+
+def _check_local_indexes(
+    indexes: Sequence[Index], table_keys: KeyElements, defined: Sequence[str], names: set[str]
+) -> None:
+    if not indexes:
+        raise validation_error(f"{INVALID}List of LocalSecondaryIndexes is empty")
+    if len(table_keys) != 2:
+        raise validation_error(
+            f"{INVALID}Table KeySchema does not have a range key, "
+            "which is required when specifying a LocalSecondaryIndex"
+        )
+    table_hash = table_keys[0]["AttributeName"]
+    for index in indexes:
+        name, elements = index["IndexName"], index["KeySchema"]
+        _check_defined(elements, defined)
+        _check_simple_keys(elements)
+        if len(elements) != 2:
+            raise validation_error(f"{INVALID}Index KeySchema does not have a range key for index: {name}")
+        if elements[0]["AttributeName"] != table_hash:
+            raise validation_error(
+                f"{INVALID}Index KeySchema does not have the same leading hash key as table KeySchema "
+                f"for index: {name}. index hash key: {elements[0]['AttributeName']}, table hash key: {table_hash}"
+            )
+        check_projection(index["Projection"])
+        _check_name_is_new(name, names)
+    if len(indexes) > MAX_LOCAL_INDEXES:
+        raise validation_error(
+            f"{INVALID}Number of LocalSecondaryIndexes exceeds per-table limit of {MAX_LOCAL_INDEXES}"
+        )
+
+
+def _check_global_indexes(
+    indexes: Sequence[Index], defined: Sequence[str], names: set[str], *, on_demand: bool
+) -> None:
+    if not indexes:
+        raise validation_error(f"{INVALID}List of GlobalSecondaryIndexes is empty")
+    for index in indexes:
+        check_global_index(index, defined, on_demand=on_demand)
+        _check_name_is_new(index["IndexName"], names)
+    if len(indexes) > MAX_GLOBAL_INDEXES:
+        raise validation_error(
+            f"{INVALID}GlobalSecondaryIndex count exceeds the per-table limit of {MAX_GLOBAL_INDEXES}"
+        )
+
+
+def check_global_index(index: Index, defined: Sequence[str], *, on_demand: bool) -> None:
+    """Refuse a global index, declared in CreateTable or created by UpdateTable. Raises ValidationException."""
+    _check_defined(index["KeySchema"], defined)
+    _check_global_keys(index["KeySchema"])
+    check_projection(index["Projection"])
+    throughput = index.get("ProvisionedThroughput")
+    if on_demand and throughput is not None:
+        raise validation_error(
+            f"{INVALID}ProvisionedThroughput should not be specified for index: {index['IndexName']} "
+            "when BillingMode is PAY_PER_REQUEST"
+        )
+    if not on_demand and throughput is None:
+        raise validation_error(
+            f"{INVALID}ProvisionedThroughput must be specified for index: {index['IndexName']}"
+        )
+    if throughput is not None:
+        check_capacity_bounds(throughput)
+
+
+def check_projection(projection: Mapping[str, Any]) -> None:
+    kind, attributes = projection.get("ProjectionType"), projection.get("NonKeyAttributes")
+    if kind is None:
+        raise validation_error(f"{INVALID}Unknown ProjectionType: null")
+    if attributes is not None and kind != "INCLUDE":
+        raise validation_error(f"{INVALID}ProjectionType is {kind}, but NonKeyAttributes is specified")
+    if attributes is None and kind == "INCLUDE":
+        raise validation_error(f"{INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+    if attributes is not None and len(set(attributes)) != len(attributes):
+        raise validation_error(
+            f"{INVALID}NonKeyAttributes contains duplicate attribute names: {_print(attributes)}"
+        )
+
+
+def _check_name_is_new(name: str, names: set[str]) -> None:
+    if name in names:
+        raise validation_error(f"{INVALID}Duplicate index name: {name}")
+    names.add(name)
+
+
+# --- UpdateTable ---------------------------------------------------------------------------------------------
+
+
+def check_update_table(request: Request) -> None:
+    """Raises ValidationException for the first thing wrong with an UpdateTable request of itself."""
+    _refuse_unsupported(request, _UNSUPPORTED_UPDATES)
+    if all(request.get(name) is None or request.get(name) == [] for name in _UPDATES):
+        raise validation_error(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
+            "or SSESpecification or ReplicaUpdates is required"
+        )
+    throughput = request.get("ProvisionedThroughput")
+    if request.get("BillingMode") == "PROVISIONED" and throughput is None:
+        raise validation_error(
+            f"{INVALID}ProvisionedThroughput must be specified when BillingMode is PROVISIONED"
+        )
+    if throughput is not None:
+        check_capacity_bounds(throughput)
+    check_stream(request.get("StreamSpecification"))
+    names: set[str] = set()
+    for update in request.get("GlobalSecondaryIndexUpdates") or ():
+        _check_index_update(update, names)
+
+
+def _check_index_update(update: Mapping[str, Any], names: set[str]) -> None:
+    actions = [action for action in ("Update", "Create", "Delete") if action in update]
+    if not actions:
+        raise validation_error(
+            f"{INVALID}One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+            "GlobalSecondaryIndexUpdate.Delete must not be null"
+        )
+    if len(actions) > 1:
+        raise validation_error(
+            f"{INVALID}Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+            "GlobalSecondaryIndexUpdate.Delete may be specified"
+        )
+    name = update[actions[0]]["IndexName"]
+    if name in names:
+        raise validation_error(
+            f"{INVALID}Only one global secondary index update per index is allowed simultaneously. Index: {name}"
+        )
+    names.add(name)
+
+
+def _refuse_unsupported(request: Request, names: Sequence[str]) -> None:
+    for name in names:
+        if request.get(name) is not None:
+            raise unsupported(name)
+
+
+def unsupported(parameter: str) -> ServiceError:
+    return validation_error(f"{INVALID}{parameter} is not supported by this endpoint")
+
+
+def _print(names: Sequence[str]) -> str:
+    return f"[{', '.join(names)}]"
