@@ -1,7 +1,7 @@
 """The DynamoDB JSON codec: bytes of an HTTP body to requests and responses, and back.
 
-Blobs are base64 on the wire and bytes inside; everything else is the same on both sides, so that encoding is one
-call of orjson. Decoding checks types against the service model (`backend.validation.shapes`).
+Blobs are base64 on the wire and bytes inside; everything else is the same on both sides, so that encoding is
+one call of orjson. Decoding checks types against the service model (`backend.validation.shapes`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def target_of(operation: str) -> str:
 
 
 def parse(body: bytes) -> Any:
-    """The JSON in a body; no body is `{}`. Raises SerializationException, without text as the service does."""
+    """The JSON in a body; no body is `{}`. Raises SerializationException, without text like the service."""
     if not body:
         return {}
     try:

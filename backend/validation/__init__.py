@@ -1,1 +1,1 @@
-"""Request-level validation: what can be said of a request before any table, item or expression is looked at."""
+"""Request-level validation: what can be said of a request before any table, item or expression is read."""

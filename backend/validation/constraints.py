@@ -2,11 +2,11 @@
 
 The service collects all violations of a request, ten at most, and tells them in one message:
 
-    2 validation errors detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null; ...
+    2 validation errors detected: Value null at 'key' failed to satisfy constraint: Member must not be null; ...
 
 A checker gets a decoded value, its path and the list to which it adds what is wrong. A path is a linked list
-(parent, segment), which costs nothing until it is printed. Parts of a request without constraints, items above
-all, have no checker and are never walked.
+(parent, segment), which costs nothing until it is printed. Parts of a request without constraints, above all
+items, have no checker and are never walked.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def collected(violations: Violations) -> ServiceError:
 
 
 def violation(rendered: str, path: Path, constraint: str) -> str:
-    """One violation, `rendered` being the refused value as printed (`null` stands bare, all else in quotes)."""
+    """One violation; `rendered` is the refused value as printed. `null` stands bare, all else in quotes."""
     value = rendered if rendered == "null" else f"'{rendered}'"
     return f"Value {value} at '{print_path(path)}' failed to satisfy constraint: {constraint}"
 
@@ -76,7 +76,7 @@ class ConstraintCompiler:
         self._structures: dict[str, Checker | None] = {}
 
     def structure(self, name: str) -> Checker | None:
-        """The checker of a structure, or None. Only attribute values recurse, and those have no constraints."""
+        """The checker of a structure, or None. Only attribute values recurse; those have no constraints."""
         if name == "" or name == "AttributeValue":
             return None
         if name not in self._structures:

@@ -1,7 +1,7 @@
 """What CreateTable and UpdateTable refuse about keys, indexes and capacity before they look at any table.
 
-The order of the checks is the service's: capacity, key schema of the table, local indexes, global indexes, and
-last of all attribute definitions that nothing uses.
+The order of the checks is the service's: capacity, key schema of the table, local indexes, global indexes,
+and last of all attribute definitions that nothing uses.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _UNSUPPORTED_AT_CREATION = (
     "VectorIndexes", "ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode",
 )  # fmt: skip
 _UPDATES = (
-    "ProvisionedThroughput", "BillingMode", "StreamSpecification", "GlobalSecondaryIndexUpdates", "SSESpecification",
-    "TableClass", "DeletionProtectionEnabled", "OnDemandThroughput", "WarmThroughput",
+    "ProvisionedThroughput", "BillingMode", "StreamSpecification", "GlobalSecondaryIndexUpdates",
+    "SSESpecification", "TableClass", "DeletionProtectionEnabled", "OnDemandThroughput", "WarmThroughput",
 )  # fmt: skip
 _UNSUPPORTED_UPDATES = (
-    "ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates", "GlobalTableSettingsReplicationMode",
-    "VectorIndexUpdates",
+    "ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
+    "GlobalTableSettingsReplicationMode", "VectorIndexUpdates",
 )  # fmt: skip
 
 
@@ -63,7 +63,8 @@ def check_capacity(throughput: Mapping[str, int] | None, *, on_demand: bool) -> 
         return
     if throughput is None:
         raise validation_error(
-            f"{INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"
+            f"{INVALID}ReadCapacityUnits and WriteCapacityUnits must both be specified "
+            "when BillingMode is PROVISIONED"
         )
     check_capacity_bounds(throughput)
 
@@ -83,7 +84,7 @@ def check_stream(specification: Mapping[str, Any] | None) -> None:
         raise validation_error(f"{INVALID}StreamViewType cannot be specified when StreamEnabled is false")
 
 
-# --- Keys -----------------------------------------------------------------------------------------------
+# Keys
 
 
 def _check_table_keys(elements: KeyElements, defined: list[str], *, has_indexes: bool) -> None:
@@ -146,7 +147,7 @@ def _check_global_keys(elements: KeyElements) -> None:
     for kind in ("HASH", "RANGE"):
         if kinds.count(kind) > MAX_KEY_ATTRIBUTES:
             raise validation_error(
-                f"Invalid KeySchema: The number of {kind} key elements exceeds the limit of {MAX_KEY_ATTRIBUTES}"
+                f"Invalid KeySchema: The number of {kind} key elements exceeds {MAX_KEY_ATTRIBUTES}"
             )
 
 
@@ -161,7 +162,7 @@ def _check_all_used(table_keys: KeyElements, indexes: Sequence[Index], defined: 
         )
 
 
-# --- Indexes -----------------------------------------------------------------------------------------------
+# Indexes
 
 
 def _check_local_indexes(
@@ -184,7 +185,8 @@ def _check_local_indexes(
         if elements[0]["AttributeName"] != table_hash:
             raise validation_error(
                 f"{INVALID}Index KeySchema does not have the same leading hash key as table KeySchema "
-                f"for index: {name}. index hash key: {elements[0]['AttributeName']}, table hash key: {table_hash}"
+                f"for index: {name}. index hash key: {elements[0]['AttributeName']}, "
+                f"table hash key: {table_hash}"
             )
         check_projection(index["Projection"])
         _check_name_is_new(name, names)
@@ -209,7 +211,7 @@ def _check_global_indexes(
 
 
 def check_global_index(index: Index, defined: Sequence[str], *, on_demand: bool) -> None:
-    """Refuse a global index, declared in CreateTable or created by UpdateTable. Raises ValidationException."""
+    """Refuse a global index of CreateTable or UpdateTable. Raises ValidationException."""
     _check_defined(index["KeySchema"], defined)
     _check_global_keys(index["KeySchema"])
     check_projection(index["Projection"])
@@ -247,7 +249,7 @@ def _check_name_is_new(name: str, names: set[str]) -> None:
     names.add(name)
 
 
-# --- UpdateTable ---------------------------------------------------------------------------------------------
+# UpdateTable
 
 
 def check_update_table(request: Request) -> None:
@@ -255,8 +257,8 @@ def check_update_table(request: Request) -> None:
     _refuse_unsupported(request, _UNSUPPORTED_UPDATES)
     if all(request.get(name) is None or request.get(name) == [] for name in _UPDATES):
         raise validation_error(
-            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
-            "or SSESpecification or ReplicaUpdates is required"
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
         )
     throughput = request.get("ProvisionedThroughput")
     if request.get("BillingMode") == "PROVISIONED" and throughput is None:
@@ -286,7 +288,8 @@ def _check_index_update(update: Mapping[str, Any], names: set[str]) -> None:
     name = update[actions[0]]["IndexName"]
     if name in names:
         raise validation_error(
-            f"{INVALID}Only one global secondary index update per index is allowed simultaneously. Index: {name}"
+            f"{INVALID}Only one global secondary index update per index is allowed simultaneously. "
+            f"Index: {name}"
         )
     names.add(name)
 

@@ -3,9 +3,9 @@
 Rules:
 
 * Every decoder returns its argument when nothing had to change; it never changes its argument.
-* Unknown members and members that are null are dropped. A null inside a list or a map stays, for the constraint
-  checks to name; a null attribute value becomes `{}`, which the attribute value rules refuse.
-* Blobs arrive as base64 text (`json=True`) or as bytes (a request built in process or decoded from another wire).
+* Unknown members and members that are null are dropped. A null inside a list or a map stays, for the
+  constraint checks to name; a null attribute value becomes `{}`, which the attribute value rules refuse.
+* Blobs arrive as base64 text (`json=True`) or as bytes (a request built in process or from another wire).
 
 The whole request is type-checked before anything else is said about it.
 """
@@ -28,9 +28,9 @@ _UNEXPECTED_ELEMENT = "Unexpected value type in payload"
 _UNEXPECTED_OBJECT = "Start of structure or map found where not expected"
 # A list or map as the value of a map or as the element of a list trips over Java's generics instead.
 _UNEXPECTED_GENERIC = (
-    "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class "
-    "(sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base "
-    "of loader 'bootstrap')"
+    "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
+    "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in "
+    "module java.base of loader 'bootstrap')"
 )
 _TRUE, _FALSE = frozenset({"TRUE", "1", "YES"}), frozenset({"FALSE", "0", "NO"})
 _INTEGER_BITS = {"integer": ("Integer", 31), "long": ("Long", 63)}
@@ -262,12 +262,16 @@ class AttributeValues:
     @staticmethod
     def _set_decoder(element: Decoder, word: str) -> Callable[[Any, int], Any]:
         members = list_decoder(element)
+        is_text = element is decode_string
 
         def decode(value: Any, _depth: int) -> Any:
+            if is_text and type(value) is list and all(type(one) is str for one in value):
+                return value
             decoded = members(value)
             if None in decoded:
                 raise validation_error(
-                    f"One or more parameter values were invalid: An {word} set may not have a null {word} as a member"
+                    f"One or more parameter values were invalid: An {word} set may not have "
+                    f"a null {word} as a member"
                 )
             return decoded
 

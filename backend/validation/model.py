@@ -1,8 +1,8 @@
 """The operations and shapes of DynamoDB and DynamoDB Streams, as botocore's service models describe them.
 
-The models say which members exist, their types, and most constraints. What they lack, or say otherwise than the
-service answers, stands here as data: the order in which the service prints enumerations and checks members, and
-members that are required although the model leaves them open.
+The models say which members exist, their types, and most constraints. What they lack, or say otherwise than
+the service answers, stands here as data: the order in which the service prints enumerations and checks
+members, and members that are required although the model leaves them open.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TARGETS: Mapping[str, str] = {
 # The service prints its enumerations in hash order, not in the order of the model.
 ENUM_ORDER: Mapping[str, tuple[str, ...]] = {
     "ComparisonOperator": (
-        "IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE",
-        "CONTAINS",
+        "IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH",
+        "GE", "CONTAINS",
     ),
     "ConditionalOperator": ("OR", "AND"),
     "ProjectionType": ("ALL", "INCLUDE", "KEYS_ONLY"),
@@ -70,7 +70,8 @@ MEMBER_ORDER: Mapping[str, tuple[str, ...]] = {
     "UpdateTableInput": ("TableName", "ProvisionedThroughput", "BillingMode", "GlobalSecondaryIndexUpdates"),
 }  # fmt: skip
 
-# Members that the service demands where the model does not, or leaves to a later rule where the model demands.
+# Members that the service demands where the model does not, or leaves to a later rule where the model
+# demands them.
 REQUIRED: Mapping[str, frozenset[str]] = {
     "CreateTableInput": frozenset({"TableName", "AttributeDefinitions", "KeySchema"}),
     "TagResourceInput": frozenset(),
@@ -78,8 +79,8 @@ REQUIRED: Mapping[str, frozenset[str]] = {
     "ListTagsOfResourceInput": frozenset(),
 }
 
-# Constraints of a member that differ from those of its shape. An index of several key attributes has up to four
-# partition and four sort attributes.
+# Constraints of a member that differ from those of its shape. A global index has up to four partition and
+# four sort attributes.
 MEMBER_CONSTRAINTS: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("CreateTableInput", "KeySchema"): {"min": 1, "max": 2},
     ("LocalSecondaryIndex", "KeySchema"): {"min": 1, "max": 2},

@@ -1,6 +1,7 @@
 """Names of tables and indexes.
 
-Where an operation takes a table name it also takes the table's ARN (arn:aws:dynamodb:us-east-1:123456789012:table/name).
+Where an operation takes a table name it also takes the table's ARN, such as
+`arn:aws:dynamodb:us-east-1:123456789012:table/users`.
 Responses echo what the caller wrote; everything keyed by table uses `table_name`.
 """
 

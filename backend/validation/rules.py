@@ -1,14 +1,13 @@
 """Rules between the parameters of one request, told one at a time: the first broken rule is the answer.
 
-`EARLY` rules speak before the constraints are collected, `LATE` rules after them. What needs attribute values,
-expressions or the table is judged later, by the operation.
+`EARLY` rules speak before the constraints are collected, `LATE` rules after them. What needs attribute
+values, expressions or the table is judged later, by the operation.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from backend.errors import validation_error
 from backend.protocol import Request
@@ -22,7 +21,7 @@ INVALID = "One or more parameter values were invalid: "
 MAX_BATCH_KEYS = 100
 
 
-# --- Table names of the control plane -----------------------------------------------------------------
+# Table names of the control plane
 
 
 def table_name_present(request: Request) -> None:
@@ -40,7 +39,7 @@ def table_name_length(request: Request) -> None:
         )
 
 
-# --- Expressions ----------------------------------------------------------------------------------------
+# Expressions
 
 
 def expressions_or_legacy(expressions: Sequence[str], legacy: Sequence[str]) -> Rule:
@@ -92,7 +91,7 @@ def return_values_of_replaced_item(request: Request) -> None:
         raise validation_error("ReturnValues can only be ALL_OLD or NONE")
 
 
-# --- Query and Scan ---------------------------------------------------------------------------------------
+# Query and Scan
 
 
 def key_condition_present(request: Request) -> None:
@@ -121,7 +120,7 @@ def segments(request: Request) -> None:
         )
 
 
-# --- Batches and transactions -------------------------------------------------------------------------------
+# Batches and transactions
 
 
 def request_items_present(operation: str) -> Rule:
@@ -185,20 +184,20 @@ _TRANSACTION_EXPRESSIONS: Mapping[str, Rule] = {
     "Update": expressions_or_legacy(("UpdateExpression", "ConditionExpression"), ()),
 }
 
-# --- The table of rules ---------------------------------------------------------------------------------------
+# The table of rules
+
+_ON_TABLE: tuple[Rule, ...] = (table_name_present, table_name_length)
 
 EARLY: Mapping[str, tuple[Rule, ...]] = {
     "CreateTable": (table_name_present,),
-    **{
-        operation: (table_name_present, table_name_length)
-        for operation in (
-            "DeleteTable", "DescribeTable", "UpdateTable", "DescribeTimeToLive", "UpdateTimeToLive",
-            "DescribeContinuousBackups", "UpdateContinuousBackups",
-        )
-    },
+    "DeleteTable": _ON_TABLE,
+    "DescribeTable": _ON_TABLE,
+    "UpdateTable": _ON_TABLE,
+    "DescribeTimeToLive": _ON_TABLE,
+    "UpdateTimeToLive": _ON_TABLE,
     "BatchGetItem": (request_items_present("BatchGetItem"), keys_per_table),
     "BatchWriteItem": (request_items_present("BatchWriteItem"),),
-}  # fmt: skip
+}
 
 LATE: Mapping[str, tuple[Rule, ...]] = {
     "GetItem": (

@@ -22,7 +22,7 @@ from backend.validation.model import Model, model, model_of
 
 
 class _Plan:
-    """What is compiled for one operation. The decoders that only other edges need are built when asked for."""
+    """What is compiled for one operation."""
 
     __slots__ = ("checker", "decode", "early", "late")
 
@@ -62,7 +62,7 @@ def is_known(operation: str) -> bool:
 
 
 def decode(operation: str, parsed: Any) -> Request:
-    """The request in `parsed` JSON: types checked, base64 turned into bytes, unknown and null members dropped.
+    """The request in parsed JSON: types checked, base64 turned into bytes, unknown and null members dropped.
 
     Raises SerializationException, worded as the service words it, and UnknownOperationException.
     """
@@ -74,7 +74,7 @@ def decode(operation: str, parsed: Any) -> Request:
 
 
 def conform(operation: str, request: Any) -> Request:
-    """The same for a request that was not JSON, in which blobs are bytes: from the binary wire, or in process."""
+    """The same for a request that was not JSON, where blobs are bytes: of the binary wire, or in process."""
     if type(request) is not dict:
         raise serialization_error()
     conformed: Request = _native_decoder(operation)(request)
