@@ -10,8 +10,8 @@
     returning   = RETURNING ( ALL | MODIFIED ) ( OLD | NEW ) *
 
 Conditions bind, loosest first: OR, AND, NOT, comparison (and IN, BETWEEN, IS), + and -. What a statement
-means for a table (keys, indexes, types) is the planner's business; what this file refuses is refused for every
-table.
+means for a table (keys, indexes, types) is the planner's business; what this file refuses is refused for
+every table.
 
 Sources: the PartiQL reference of the DynamoDB developer guide; the exact messages recorded on the live
 service by the public Parity Suite (tier 3, partiqlGrammar and partiql).
