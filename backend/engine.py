@@ -15,6 +15,8 @@ from backend.storage.base import Storage
 from backend.storage.memory import MemoryStorage
 from backend.tables.capacity import Limiter
 from backend.tables.catalog import TableCatalog
+from backend.tables.streams import Streams
+from backend.tables.ttl import Expiry
 from backend.validation.shapes import check
 
 __all__ = ["Engine", "EngineSettings"]
@@ -37,6 +39,8 @@ class Engine:
         self.storage = storage or MemoryStorage()
         self.limiter = limiter
         self.catalog = TableCatalog(now, entropy, self.settings, self.storage)
+        self.streams = Streams(now, self.settings, self.storage)
+        self.expiry = Expiry(self.storage, self.settings.ttl_delay)
         self._operations = registry()
 
     def execute(self, operation: str, request: Request) -> Response:
@@ -48,10 +52,15 @@ class Engine:
         if found is None:
             raise ServiceError("UnknownOperationException")
         check(operation, request)
+        if self.expiry.next_due <= self.now():
+            self.expiry.run(self.now())
         return found.run(self, request, found.validate(request))
 
     def tick(self) -> None:
-        """Do what is due by now and nobody has asked for: late index changes of every table."""
+        """Do what is due by now and nobody has asked for: late index changes, expiries, old stream records."""
         now = self.now()
         for table in self.catalog.tables():
             table.apply_late(now)
+        while self.expiry.run(now):
+            pass
+        self.streams.tick()

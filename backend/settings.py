@@ -21,3 +21,5 @@ class EngineSettings:
     """BatchGetItem leaves keys unprocessed once its items reach this."""
     idempotency_window: float = 600.0
     """How long a ClientRequestToken of TransactWriteItems is remembered."""
+    ttl_delay: float = 48 * 3600.0
+    """How long after its time to live an item is removed; the service promises "within a few days"."""

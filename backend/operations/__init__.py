@@ -45,6 +45,13 @@ _FILES = {
     "BatchWriteItem": "batch_write_item",
     "TransactGetItems": "transact_get_items",
     "TransactWriteItems": "transact_write_items",
+    "ExecuteStatement": "execute_statement",
+    "BatchExecuteStatement": "batch_execute_statement",
+    "ExecuteTransaction": "execute_transaction",
+    "ListStreams": "list_streams",
+    "DescribeStream": "describe_stream",
+    "GetShardIterator": "get_shard_iterator",
+    "GetRecords": "get_records",
 }
 
 
