@@ -2,7 +2,7 @@
 
 The service collects all violations of a request, ten at most, and tells them in one message:
 
-    2 validation errors detected: Value null at 'key' failed to satisfy constraint: Member must not be null; ...
+    2 validation errors detected: Value null at 'key' failed to satisfy constraint: Member must not ...
 
 A checker gets a decoded value, its path and the list to which it adds what is wrong. A path is a linked list
 (parent, segment), which costs nothing until it is printed. Parts of a request without constraints, above all

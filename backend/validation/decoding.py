@@ -29,8 +29,8 @@ _UNEXPECTED_OBJECT = "Start of structure or map found where not expected"
 # A list or map as the value of a map or as the element of a list trips over Java's generics instead.
 _UNEXPECTED_GENERIC = (
     "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class "
-    "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in "
-    "module java.base of loader 'bootstrap')"
+    "java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are "
+    "in module java.base of loader 'bootstrap')"
 )
 _TRUE, _FALSE = frozenset({"TRUE", "1", "YES"}), frozenset({"FALSE", "0", "NO"})
 _INTEGER_BITS = {"integer": ("Integer", 31), "long": ("Long", 63)}
