@@ -2,8 +2,8 @@
 
     server = await loop.create_server(StoreFront(backend, entropy), "127.0.0.1", 8000)
 
-A request is read whole, checked (`backend.protocol_checks`), decoded (`backend.wire`), executed by the backend
-and answered. A defect in a backend is logged with its traceback and answered as the service's
+A request is read whole, checked (`backend.protocol_checks`), decoded (`backend.wire`), executed by the
+backend and answered. A defect in a backend is logged with its traceback and answered as the service's
 InternalServerError.
 """
 
