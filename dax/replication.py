@@ -1,0 +1,453 @@
+"""The replication log: one order for every change of the cluster's item caches.
+
+The rules of this file:
+
+* Every change of an item cache is a `Change` at a `Position` of the primary's log: writes, miss-fills and
+  drops alike. Replicas apply the log in order, without gaps. So all item caches converge.
+* A position is a sequence number and the epoch (the primary's term) that wrote it. Two logs with the same
+  position in them are the same log up to there (the log-matching rule of Raft, Ongaro and Ousterhout 2014).
+* A fill carries the sequence that its node had applied before the store was read. The primary refuses it if
+  the key was written later, or if it can no longer know. A replica shows its own fill at once and lets the
+  log decide: whatever the primary ordered after that sequence is still on its way and replaces the fill.
+* The primary keeps a change until every replica has confirmed it. A replica with a gap asks for the log from
+  its own position; if the log does not reach back so far, or never held that position, it is warmed anew.
+* Nothing here waits: methods change state and send messages; a timer calls `resend`.
+
+Divergence from DAX: none is documented, for how DAX replicates is not.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.protocol import Item
+from dax.cache.entries import RemovalReason
+from dax.cache.items import ItemCache, ItemKey, KeptItem
+from dax.world import NodeId
+
+
+class Role(StrEnum):
+    """What a node is in its cluster."""
+
+    PRIMARY = "primary"
+    REPLICA = "replica"
+
+
+class Cause(StrEnum):
+    """What a change records."""
+
+    WRITE = "write"
+    """The store holds this state since a write through the cluster."""
+    FILL = "fill"
+    """A read missed and the store answered with this state."""
+    DROP = "drop"
+    """A write whose outcome is not known may have changed the state: nothing is cached any more."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in the log: the change with this sequence number, written in this epoch."""
+
+    sequence: int
+    epoch: int
+
+
+ORIGIN = Position(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One state of one key. `item` None: no such item (or, for a drop, not known)."""
+
+    position: Position
+    cause: Cause
+    key: ItemKey
+    item: Item | None
+    stored_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An item cache as it was at a position of the log."""
+
+    position: Position
+    entries: tuple[KeptItem, ...]
+
+
+# Messages
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Primary to replica: these changes follow `after`. All replicas have confirmed up to `confirmed`."""
+
+    epoch: int
+    after: Position
+    changes: tuple[Change, ...]
+    confirmed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Replica to primary: everything up to `position` is applied."""
+
+    epoch: int
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Replica to primary: send the log from after `position`."""
+
+    epoch: int
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Warm:
+    """Primary to replica: forget what you have and begin with this."""
+
+    epoch: int
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class OfferFill:
+    """Replica to primary: the store said this to a read that began when `as_of` was applied here."""
+
+    epoch: int
+    as_of: int
+    key: ItemKey
+    item: Item | None
+    stored_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWrite:
+    """Former primary to its successor: a write of this key reached the store and is in no log."""
+
+    key: ItemKey
+
+
+Message = Append | Confirm | Resume | Warm | OfferFill | ReportWrite
+Send = Callable[[NodeId, Message], None]
+
+
+class Log:
+    """Consecutive changes after `base`."""
+
+    def __init__(self) -> None:
+        self.base = ORIGIN
+        self.last = ORIGIN
+        self._changes: dict[int, Change] = {}
+
+    def append(self, change: Change) -> None:
+        assert change.position.sequence == self.last.sequence + 1, (change, self.last)
+        self._changes[change.position.sequence] = change
+        self.last = change.position
+
+    def at(self, sequence: int) -> Position | None:
+        """The position with that sequence, if it is still here. O(1)."""
+        if sequence == self.base.sequence:
+            return self.base
+        change = self._changes.get(sequence)
+        return None if change is None else change.position
+
+    def holds(self, position: Position) -> bool:
+        """Whether this log is known to have `position` in it. O(1)."""
+        return self.at(position.sequence) == position
+
+    def after(self, position: Position) -> tuple[Change, ...] | None:
+        """The changes behind `position`, or None when they are not all here. O(number of them)."""
+        if not self.holds(position):
+            return None
+        return tuple(self._changes[n] for n in range(position.sequence + 1, self.last.sequence + 1))
+
+    def first_after(self, sequence: int) -> Change | None:
+        """The oldest change behind `sequence`, if it is still here. O(1)."""
+        return self._changes.get(sequence + 1)
+
+    def trim(self, sequence: int) -> None:
+        """Forget the changes up to `sequence`. O(number of them)."""
+        for n in range(self.base.sequence + 1, min(sequence, self.last.sequence) + 1):
+            self.base = self._changes.pop(n).position
+
+    def restart(self, position: Position) -> None:
+        """Begin anew behind `position`, empty."""
+        self.base = self.last = position
+        self._changes.clear()
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+
+class RecentWrites:
+    """When keys were last written, as log sequences, for the latest `limit` keys."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._sequences: OrderedDict[ItemKey, int] = OrderedDict()
+        self._floor = 0
+
+    def note(self, key: ItemKey, sequence: int) -> None:
+        """`key` was written at `sequence`, the highest so far. O(1)."""
+        self._sequences[key] = sequence
+        self._sequences.move_to_end(key)
+        if len(self._sequences) > self._limit:
+            self._floor = self._sequences.popitem(last=False)[1]
+
+    def may_be_after(self, key: ItemKey, sequence: int) -> bool:
+        """Whether `key` was written after `sequence`, or that is not known any more. O(1)."""
+        return sequence < self._floor or self._sequences.get(key, 0) > sequence
+
+    def restart(self, floor: int) -> None:
+        """Know nothing of what was written up to `floor`."""
+        self._sequences.clear()
+        self._floor = floor
+
+
+class Replication:
+    """One node's part in the cluster's log: the primary's, or a replica's.
+
+    items: the cache that changes are applied to. send: to another node, without waiting.
+    log_limit, recent_limit: entries; see `NodeSettings`. guard: refuse fills older than a write.
+    """
+
+    def __init__(
+        self,
+        items: ItemCache,
+        send: Send,
+        now: Callable[[], float],
+        *,
+        guard: bool = True,
+        log_limit: int = 100_000,
+        recent_limit: int = 100_000,
+    ) -> None:
+        self.role = Role.REPLICA
+        self.epoch = 0
+        self.primary: NodeId | None = None
+        self.log = Log()
+        self.fills_refused = 0
+        self.apply_delay = 0.0
+        self._items = items
+        self._send = send
+        self._now = now
+        self._guard = guard
+        self._log_limit = log_limit
+        self._recent = RecentWrites(recent_limit)
+        # Confirmed sequence of each replica; None until it has been heard in this epoch.
+        self._followers: dict[NodeId, int | None] = {}
+        self._asked_from: Position | None = None
+        self._lineage = 0
+
+    # Roles
+
+    def become_primary(self, epoch: int, replicas: Iterable[NodeId]) -> None:
+        """Write the log from now on. In an epoch that goes on, only the set of replicas changes."""
+        known = self._followers if self.role is Role.PRIMARY and epoch == self.epoch else {}
+        self.role, self.epoch, self.primary = Role.PRIMARY, epoch, None
+        replicas = tuple(replicas)
+        self._followers = {replica: known.get(replica) for replica in replicas}
+        for replica in replicas:
+            if replica not in known:
+                self._send(replica, Append(epoch, self.log.last, (), self._confirmed_by_all()))
+        self._trim()
+
+    def become_replica(self, epoch: int, primary: NodeId | None) -> None:
+        """Follow the log of `primary`; None while there is none."""
+        unchanged = self.role is Role.REPLICA and (epoch, primary) == (self.epoch, self.primary)
+        self.role, self.epoch, self.primary = Role.REPLICA, epoch, primary
+        self._followers = {}
+        if primary is not None and not unchanged:
+            self._ask()
+
+    # Changes from this node
+
+    @property
+    def is_primary(self) -> bool:
+        return self.role is Role.PRIMARY
+
+    def token(self) -> tuple[int, int]:
+        """Taken before the store is read, handed back with what it said."""
+        return self._lineage, self.log.last.sequence
+
+    def fill(self, token: tuple[int, int], key: ItemKey, item: Item | None) -> bool:
+        """Cache what a read got from the store, unless a newer write is known. False when refused."""
+        lineage, as_of = token
+        # What a node had applied before it was warmed anew may not be part of the log at all.
+        if self._guard and (lineage != self._lineage or self._recent.may_be_after(key, as_of)):
+            self.fills_refused += 1
+            return False
+        now = self._now()
+        if self.is_primary:
+            self._commit(Cause.FILL, key, item, now)
+        else:
+            self._items.keep(key, item, now, as_of, now)
+            if self.primary is not None:
+                self._send(self.primary, OfferFill(self.epoch, as_of, key, item, now))
+        return True
+
+    def written(self, key: ItemKey, item: Item | None) -> None:
+        """A write through this node left `item` in the store."""
+        if self.is_primary:
+            self._commit(Cause.WRITE, key, item, self._now())
+        else:
+            self._report(key)
+
+    def unknown(self, key: ItemKey) -> None:
+        """A write through this node may or may not have reached the store."""
+        if self.is_primary:
+            self._commit(Cause.DROP, key, None, self._now())
+        else:
+            self._report(key)
+
+    def _report(self, key: ItemKey) -> None:
+        """The write began when this node was the primary; its successor has to know of it."""
+        self._items.remove(key, RemovalReason.WRITTEN)
+        if self.primary is not None:
+            self._send(self.primary, ReportWrite(key))
+
+    def _commit(self, cause: Cause, key: ItemKey, item: Item | None, stored_at: float) -> None:
+        after = self.log.last
+        change = Change(Position(after.sequence + 1, self.epoch), cause, key, item, stored_at)
+        self._apply(change)
+        message = Append(self.epoch, after, (change,), self._confirmed_by_all())
+        for replica in self._followers:
+            self._send(replica, message)
+        self._trim()
+
+    def _apply(self, change: Change) -> None:
+        self.log.append(change)
+        sequence = change.position.sequence
+        if change.cause is not Cause.FILL:
+            self._recent.note(change.key, sequence)
+        if change.cause is Cause.DROP:
+            self._items.remove(change.key, RemovalReason.WRITTEN)
+        else:
+            self._items.keep(change.key, change.item, change.stored_at, sequence, self._now())
+
+    # Messages
+
+    def receive(self, sender: NodeId, message: Message) -> None:
+        """Act on a message; one of another epoch or from a node without that role is void."""
+        match message:
+            case ReportWrite(key):
+                self.unknown(key)
+            case _ if message.epoch != self.epoch:
+                return
+            case Append() | Warm() if not self.is_primary and sender == self.primary:
+                if isinstance(message, Append):
+                    self._on_append(message)
+                else:
+                    self.warm(message.snapshot)
+            case Confirm() | Resume() | OfferFill() if self.is_primary and sender in self._followers:
+                self._on_follower(sender, message)
+
+    def _on_append(self, message: Append) -> None:
+        last = self.log.last
+        positions = [message.after, *(change.position for change in message.changes)]
+        if last in positions:
+            for change in message.changes[positions.index(last) :]:
+                self._apply(change)
+                self.apply_delay = max(0.0, self._now() - change.stored_at)
+            self.log.trim(message.confirmed)
+        elif not message.changes or (self._asked_from != last and positions[-1] > last):
+            self._ask()
+            return
+        elif positions[-1] > last:
+            return
+        self._asked_from = None
+        self._confirm()
+
+    def _on_follower(self, sender: NodeId, message: Confirm | Resume | OfferFill) -> None:
+        match message:
+            case Confirm(_, position):
+                if self.log.holds(position):
+                    self._followers[sender] = max(self._followers[sender] or 0, position.sequence)
+                    self._trim()
+            case Resume(_, position):
+                changes = self.log.after(position)
+                if changes is None:
+                    self._send(sender, Warm(self.epoch, self.snapshot()))
+                else:
+                    self._followers[sender] = position.sequence
+                    self._send(sender, Append(self.epoch, position, changes, self._confirmed_by_all()))
+            case OfferFill(_, as_of, key, item, stored_at):
+                # What a replica had applied counts only once its log is known to be part of this one.
+                unheard = self._followers[sender] is None
+                if self._guard and (unheard or self._recent.may_be_after(key, as_of)):
+                    self.fills_refused += 1
+                else:
+                    self._commit(Cause.FILL, key, item, stored_at)
+
+    def progress(self) -> dict[NodeId, int | None]:
+        """What each replica has confirmed so far; `resend` takes it as what was known a while ago."""
+        return dict(self._followers)
+
+    def resend(self, before: dict[NodeId, int | None]) -> None:
+        """Send the replicas that confirmed nothing since `before` what they have not confirmed."""
+        for replica in self._behind():
+            confirmed = self._followers[replica]
+            if replica not in before or before[replica] != confirmed:
+                continue
+            after = None if confirmed is None else self.log.at(confirmed)
+            if after is None:
+                # An empty append makes a replica that is elsewhere ask for what it lacks.
+                after = self.log.last
+            changes = self.log.after(after) or ()
+            self._send(replica, Append(self.epoch, after, changes, self._confirmed_by_all()))
+
+    # Snapshots
+
+    def snapshot(self) -> Snapshot:
+        """The item cache at this node's position, for a node that joins."""
+        return Snapshot(self.log.last, self._items.snapshot(self._now()))
+
+    def warm(self, snapshot: Snapshot) -> None:
+        """Begin anew with another node's item cache and position."""
+        self._items.replace(snapshot.entries, self._now())
+        self.log.restart(snapshot.position)
+        self._recent.restart(snapshot.position.sequence)
+        self._lineage += 1
+        self._asked_from = None
+        self._confirm()
+
+    # What is confirmed
+
+    @property
+    def unconfirmed(self) -> bool:
+        """Whether some replica has not confirmed the whole log."""
+        return bool(self._behind())
+
+    def lag(self) -> dict[NodeId, tuple[int, float]]:
+        """For each replica that the primary knows: changes not confirmed, and the age of the oldest (s)."""
+        lags = {}
+        for replica, confirmed in self._followers.items():
+            behind = self.log.last.sequence - (self.log.base.sequence if confirmed is None else confirmed)
+            oldest = self.log.first_after(self.log.last.sequence - behind)
+            lags[replica] = (behind, max(0.0, self._now() - oldest.stored_at) if oldest else 0.0)
+        return lags
+
+    def _behind(self) -> list[NodeId]:
+        return [r for r, confirmed in self._followers.items() if confirmed != self.log.last.sequence]
+
+    def _confirmed_by_all(self) -> int:
+        """Up to where the log may be forgotten."""
+        if not self._followers:
+            return self.log.last.sequence
+        return min(self.log.base.sequence if c is None else c for c in self._followers.values())
+
+    def _trim(self) -> None:
+        self.log.trim(max(self._confirmed_by_all(), self.log.last.sequence - self._log_limit))
+
+    def _confirm(self) -> None:
+        if self.primary is not None:
+            self._send(self.primary, Confirm(self.epoch, self.log.last))
+
+    def _ask(self) -> None:
+        assert self.primary is not None
+        self._asked_from = self.log.last
+        self._send(self.primary, Resume(self.epoch, self.log.last))

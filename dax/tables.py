@@ -1,0 +1,74 @@
+"""The key schemas of the store's tables, as a node believes them.
+
+A schema is learned from DescribeTable by the first request for a table and believed for a while. It is
+dropped when the store says that the table is gone, or when a key does not fit it: the table may have been
+made anew. A schema that comes back different empties what is cached under the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backend.errors import ServiceError
+from backend.model.keys import KeyAttribute, KeySchema
+from backend.protocol import Backend, Response
+from dax.world import Clock
+
+
+def table_name(name_or_arn: str) -> str:
+    """The name of a table that a request names by name or by ARN."""
+    return name_or_arn.rsplit(":table/", 1)[-1] if name_or_arn.startswith("arn:") else name_or_arn
+
+
+class Tables:
+    """Key schemas by table name. `ttl`: seconds. `on_change(table)`: a table's schema is not what it was."""
+
+    def __init__(self, backend: Backend, clock: Clock, ttl: float, on_change: Callable[[str], None]) -> None:
+        self._backend = backend
+        self._clock = clock
+        self._ttl = ttl
+        self._on_change = on_change
+        self._current: dict[str, tuple[KeySchema, float]] = {}
+        self._last: dict[str, KeySchema] = {}
+
+    async def schema(self, table: str) -> KeySchema:
+        """The key schema of `table`. Raises what DescribeTable raises, unless an older answer is still known."""
+        known = self._current.get(table)
+        if known is not None and self._clock.now() < known[1]:
+            return known[0]
+        try:
+            described = await self._backend.execute("DescribeTable", {"TableName": table})
+        except ServiceError as error:
+            if error.code == "ResourceNotFoundException" or known is None:
+                self.forget(table)
+                raise
+            return known[0]
+        schema = _key_schema(described)
+        self._current[table] = (schema, self._clock.now() + self._ttl)
+        before = self._last.get(table)
+        self._last[table] = schema
+        if before is not None and before != schema:
+            self._on_change(table)
+        return schema
+
+    def known(self, table: str) -> KeySchema | None:
+        """The schema as last learned, without asking."""
+        return self._last.get(table)
+
+    def forget(self, table: str | None) -> None:
+        """Ask again at the next use; None: for every table."""
+        if table is None:
+            self._current.clear()
+        else:
+            self._current.pop(table, None)
+
+
+def _key_schema(described: Response) -> KeySchema:
+    table = described["Table"]
+    types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
+    roles = {each["KeyType"]: each["AttributeName"] for each in table["KeySchema"]}
+    sort = roles.get("RANGE")
+    return KeySchema(
+        KeyAttribute(roles["HASH"], types[roles["HASH"]]),
+        None if sort is None else KeyAttribute(sort, types[sort]),
+    )

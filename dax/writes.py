@@ -1,0 +1,250 @@
+"""What a node does with a write.
+
+The rules of this file:
+
+* Only the primary writes to the store; a replica forwards, and a write that was forwarded to a node that is
+  no longer the primary is refused with InternalServerError before it reaches the store.
+* Store first. On success the item cache gets the new state through the replication log (a delete leaves a
+  negative entry), then the caller is answered. A refused write leaves every cache as it was.
+* When the outcome is not known (a 5xx, a broken call, a cancelled task) the entries of its keys are dropped
+  on every node: the next read asks the store.
+* Writes of one key take turns from before the store until after the cache, so the cache ends in the store's
+  order. So do the background reads that follow a transaction.
+* A write that ends after its node has lost the role of primary is reported to the successor, which drops the
+  entry.
+* Keys that a batch left unprocessed were not written and are not cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from backend.errors import ServiceError
+from backend.model.keys import key_of
+from backend.model.values import normalise_item
+from backend.protocol import Item, Request, Response
+from dax.answer import Answer, ServedFrom
+from dax.cache.items import ItemKey
+from dax.core import Core, Unresolved
+from dax.locks import KeyLocks
+from dax.tables import table_name
+from dax.updates import plan_update
+
+_TRANSACTION_ACTIONS = ("ConditionCheck", "Put", "Update", "Delete")
+
+
+class Writes:
+    """The write operations of one node."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._locks = KeyLocks()
+
+    async def execute(self, operation: str, request: Request, *, forwarded: bool) -> Answer:
+        """Run a checked write here if this is the primary, else there."""
+        if not self._core.replication.is_primary:
+            return await self._elsewhere(operation, request, forwarded)
+        try:
+            match operation:
+                case "PutItem":
+                    return await self._put(request, forwarded)
+                case "DeleteItem":
+                    return await self._delete(request, forwarded)
+                case "UpdateItem":
+                    return await self._update(request, forwarded)
+                case "BatchWriteItem":
+                    return await self._batch(request, forwarded)
+                case _:
+                    return await self._transact(request, forwarded)
+        except Unresolved:
+            return await self._unresolved(operation, request)
+        except _NotPrimary:
+            return await self._elsewhere(operation, request, forwarded)
+
+    async def _elsewhere(self, operation: str, request: Request, forwarded: bool) -> Answer:
+        if forwarded:
+            message = f"{self._core.node_id} is not the primary any more; nothing was written"
+            raise ServiceError("InternalServerError", message, status=500)
+        return await self._core.peers.forward(operation, request)
+
+    async def _unresolved(self, operation: str, request: Request) -> Answer:
+        """Let the store refuse what cannot be resolved; should it accept, forget what it may have changed."""
+        response = await self._core.store(operation, request)
+        for table in _tables(operation, request):
+            self._core.items.flush(table)
+        return self._core.answer(response, ServedFrom.STORE)
+
+    # One item
+
+    async def _put(self, request: Request, forwarded: bool) -> Answer:
+        key, _, item = await self._item(request["TableName"], request["Item"])
+        async with self._turn([key]):
+            response = await self._store("PutItem", request, [key])
+            self._written(key, item)
+        return self._core.answer(response, ServedFrom.STORE)
+
+    async def _delete(self, request: Request, forwarded: bool) -> Answer:
+        key, _ = await self._core.resolve(request["TableName"], request["Key"])
+        async with self._turn([key]):
+            response = await self._store("DeleteItem", request, [key])
+            self._written(key, None)
+        return self._core.answer(response, ServedFrom.STORE)
+
+    async def _update(self, request: Request, forwarded: bool) -> Answer:
+        key, primary_key = await self._core.resolve(request["TableName"], request["Key"])
+        schema = await self._core.schema(request["TableName"])
+        plan = plan_update(request, schema, primary_key)
+        async with self._turn([key]):
+            with self._outcome([key]):
+                stored = await self._core.store("UpdateItem", plan.store_request)
+                try:
+                    item, response = plan.outcome(stored)
+                except ServiceError as error:
+                    message = f"The update is done, but its result cannot be told: {error}"
+                    raise ServiceError("InternalServerError", message, status=500) from error
+            self._written(key, item)
+        return self._core.answer(response, ServedFrom.STORE)
+
+    # Many items
+
+    async def _batch(self, request: Request, forwarded: bool) -> Answer:
+        states: dict[ItemKey, Item | None] = {}
+        for named, actions in request["RequestItems"].items():
+            for action in actions:
+                key, item = await self._action_state(named, action)
+                if key in states:
+                    raise Unresolved  # the same item twice, which the store refuses
+                states[key] = item
+        async with self._turn(states):
+            response = await self._store("BatchWriteItem", request, states)
+            left = set()
+            for named, actions in response.get("UnprocessedItems", {}).items():
+                for action in actions:
+                    left.add((await self._action_state(named, action))[0])
+            for key, item in states.items():
+                if key not in left:
+                    self._written(key, item)
+        return self._core.answer(response, ServedFrom.STORE)
+
+    async def _action_state(self, named: str, action: Mapping[str, Any]) -> tuple[ItemKey, Item | None]:
+        if "PutRequest" in action:
+            key, _, item = await self._item(named, action["PutRequest"]["Item"])
+            return key, item
+        if "DeleteRequest" in action:
+            return (await self._core.resolve(named, action["DeleteRequest"]["Key"]))[0], None
+        raise Unresolved
+
+    async def _transact(self, request: Request, forwarded: bool) -> Answer:
+        keys: dict[ItemKey, Mapping[str, Any]] = {}
+        for member in request["TransactItems"]:
+            for kind, action in member.items():
+                if kind not in _TRANSACTION_ACTIONS:
+                    raise Unresolved
+                if kind == "Put":
+                    key, primary_key, _ = await self._item(action["TableName"], action["Item"])
+                else:
+                    key, primary_key = await self._core.resolve(action["TableName"], action["Key"])
+                keys[key] = {"Get": {"TableName": action["TableName"], "Key": primary_key}}
+        async with self._turn(keys):
+            response = await self._store("TransactWriteItems", request, keys)
+        self._core.record("write-committed", operation="TransactWriteItems", keys=list(keys))
+        self._core.tasks.spawn(self._refresh(keys), name="refresh after transaction")
+        return self._core.answer(response, ServedFrom.STORE)
+
+    async def _refresh(self, keys: Mapping[ItemKey, Mapping[str, Any]]) -> None:
+        """Read what a transaction left, and cache it. When that fails, the old states are dropped."""
+        core = self._core
+        if core.settings.transaction_refresh_delay:
+            await core.clock.sleep(core.settings.transaction_refresh_delay)
+        async with self._locks.holding(keys):
+            try:
+                response = await core.store("TransactGetItems", {"TransactItems": list(keys.values())})
+            except ServiceError as error:
+                core.record("refresh-failed", keys=list(keys), error=error.code)
+                self._unknown(keys)
+                return
+            for key, found in zip(keys, response["Responses"], strict=True):
+                core.replication.written(key, found.get("Item"))
+        core.record("refreshed", keys=list(keys))
+
+    # What they share
+
+    async def _item(self, named: str, item: Item) -> tuple[ItemKey, Item, Item]:
+        """The cache key, the primary key and the canonical form of an item to put."""
+        schema = await self._core.schema(named)
+        try:
+            canonical = normalise_item(item)
+        except ServiceError:
+            raise Unresolved from None
+        try:
+            primary_key = key_of(schema, canonical)
+        except KeyError:
+            # Perhaps the table was made anew, with another key.
+            self._core.tables.forget(table_name(named))
+            try:
+                primary_key = key_of(await self._core.schema(named), canonical)
+            except KeyError:
+                raise Unresolved from None
+        key, primary_key = await self._core.resolve(named, primary_key)
+        return key, primary_key, canonical
+
+    def _turn(self, keys: Iterable[ItemKey]) -> _Turn:
+        return _Turn(self._core, self._locks, keys)
+
+    async def _store(self, operation: str, request: Request, keys: Iterable[ItemKey]) -> Response:
+        with self._outcome(keys):
+            return await self._core.store(operation, request)
+
+    @contextmanager
+    def _outcome(self, keys: Iterable[ItemKey]) -> Iterator[None]:
+        """Drop the keys when it is not known whether they were written."""
+        try:
+            yield
+        except ServiceError as error:
+            if error.status >= 500:
+                self._unknown(keys)
+            raise
+        except BaseException:
+            self._unknown(keys)
+            raise
+
+    def _written(self, key: ItemKey, item: Item | None) -> None:
+        self._core.replication.written(key, item)
+        self._core.record("write-committed", key=key, item=item)
+
+    def _unknown(self, keys: Iterable[ItemKey]) -> None:
+        for key in keys:
+            self._core.replication.unknown(key)
+
+
+class _NotPrimary(Exception):
+    """The node lost the role while the write waited for its turn."""
+
+
+class _Turn:
+    """`async with` the keys' locks, as the primary. Raises `_NotPrimary` when that is over."""
+
+    def __init__(self, core: Core, locks: KeyLocks, keys: Iterable[ItemKey]) -> None:
+        self._core = core
+        self._held = locks.holding(keys)
+
+    async def __aenter__(self) -> None:
+        await self._held.__aenter__()
+        if not self._core.replication.is_primary:
+            await self._held.__aexit__(None, None, None)
+            raise _NotPrimary
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+        await self._held.__aexit__(kind, error, trace)
+
+
+def _tables(operation: str, request: Request) -> set[str]:
+    """The names of the tables that a write names."""
+    if operation == "BatchWriteItem":
+        return {table_name(named) for named in request["RequestItems"]}
+    if operation == "TransactWriteItems":
+        actions = [action for member in request["TransactItems"] for action in member.values()]
+        return {table_name(action["TableName"]) for action in actions}
+    return {table_name(request["TableName"])}
