@@ -1,8 +1,8 @@
 """The table store: one call executes one DynamoDB operation, synchronously and deterministically.
 
-Rules: time and entropy are injected; a request is checked against the service's model, then by its operation, and
-either succeeds or raises `ServiceError` and changes nothing. Calls do not overlap: whoever owns the engine makes
-one at a time, so an operation sees no other operation half done.
+Rules: time and entropy are injected; a request is checked against the service's model, then by its
+operation, and either succeeds or raises `ServiceError` and changes nothing. Calls do not overlap: whoever
+owns the engine makes one at a time, so an operation sees no other operation half done.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from backend.storage.base import Storage
 from backend.storage.memory import MemoryStorage
 from backend.tables.capacity import Limiter
 from backend.tables.catalog import TableCatalog
+from backend.tables.idempotency import TokenLog
 from backend.tables.streams import Streams
 from backend.tables.ttl import Expiry
 from backend.validation.shapes import check
@@ -41,6 +42,7 @@ class Engine:
         self.catalog = TableCatalog(now, entropy, self.settings, self.storage)
         self.streams = Streams(now, self.settings, self.storage)
         self.expiry = Expiry(self.storage, self.settings.ttl_delay)
+        self.tokens = TokenLog(self.storage, self.settings.idempotency_window)
         self._operations = registry()
 
     def execute(self, operation: str, request: Request) -> Response:
@@ -57,7 +59,8 @@ class Engine:
         return found.run(self, request, found.validate(request))
 
     def tick(self) -> None:
-        """Do what is due by now and nobody has asked for: late index changes, expiries, old stream records."""
+        """Do what is due by now and nobody has asked for: late index changes, expiries, old stream
+        records."""
         now = self.now()
         for table in self.catalog.tables():
             table.apply_late(now)

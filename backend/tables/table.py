@@ -12,7 +12,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import validation_error
@@ -249,14 +249,25 @@ class Table:
         return f"{self.id}/index/{name}"
 
 
-def commit(storage: Storage, writes: Sequence[Write], now: float, source: str = USER) -> None:
-    """Make every write in one storage transaction, of one or of several tables: all of them or none."""
+def commit(
+    storage: Storage,
+    writes: Sequence[Write],
+    now: float,
+    source: str = USER,
+    also: Callable[[], None] | None = None,
+) -> None:
+    """Make every write in one storage transaction, of one or of several tables: all of them or none.
+
+    `also` is called inside that transaction, for what must be stored exactly when the writes are.
+    """
     for write in writes:
         if write.by_index:
             write.table.apply_late(now)
     with storage.transaction():
         for write in writes:
             write.table.apply_write(write, now, source)
+        if also is not None:
+            also()
     for write in writes:
         write.table.stored_bytes += (write.new[1] if write.new else 0) - (write.old[1] if write.old else 0)
 

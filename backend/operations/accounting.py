@@ -1,0 +1,105 @@
+"""What every operation does about capacity: ask before it acts, count, and report when asked to.
+
+Rules: the limiter hears of units before anything is changed, and may raise; counters grow only for what was
+admitted; a member that the request did not ask for is absent from the response.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from backend.errors import ServiceError
+from backend.model.keys import partition_prefix, successor
+from backend.protocol import Item, Request
+from backend.tables.capacity import Consumption, write_units
+from backend.tables.indexes import Index
+from backend.tables.table import Table, Write, partition_of
+
+if TYPE_CHECKING:
+    from backend.engine import Engine
+    from backend.storage.base import Row
+
+_GIGABYTE = 1 << 30
+_THROTTLING = ("ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
+
+
+def capacity_mode(request: Request) -> str | None:
+    """`TOTAL` or `INDEXES` when the response is to report capacity, else None."""
+    mode: str | None = request.get("ReturnConsumedCapacity")
+    return None if mode is None or mode == "NONE" else mode
+
+
+def charge_read(engine: Engine, table: Table, index: Index | None, partition: int, units: float) -> None:
+    """Take read units of one partition of a table or index, or raise the limiter's error."""
+    if engine.limiter is not None:
+        engine.limiter.admit(table, index, partition, units, 0.0)
+    (table if index is None else index).counters.read_units += units
+
+
+def charge_write(engine: Engine, write: Write, factor: float = 1.0) -> None:
+    """Take the write units of a prepared write and of what it does to indexes, or raise the limiter's
+    error."""
+    limiter = engine.limiter
+    table = write.table
+    if limiter is not None:
+        limiter.admit(table, None, partition_of(write.key), 0.0, write.units * factor)
+        for index, (deleted, put, _, units) in write.by_index or ():
+            limiter.admit(table, index, partition_of(put or deleted or b""), 0.0, units * factor)
+    table.counters.write_units += write.units * factor
+    for index, change in write.by_index or ():
+        index.counters.write_units += change[3] * factor
+
+
+def charge_refused_write(
+    engine: Engine, table: Table, key: bytes, old: Row | None, factor: float = 1.0
+) -> None:
+    """A failed condition costs what writing the item that is there would cost."""
+    units = write_units(old[1] if old else 0, 0) * factor
+    if engine.limiter is not None:
+        engine.limiter.admit(table, None, partition_of(key), 0.0, units)
+    table.counters.write_units += units
+
+
+def report_write(answer: dict[str, Any], request: Request, write: Write, key: Item) -> None:
+    """Add ConsumedCapacity and ItemCollectionMetrics to the response of a single write, as asked.
+
+    `key` is the item or key written.
+    """
+    mode = capacity_mode(request)
+    if mode is not None:
+        answer["ConsumedCapacity"] = write.consumption().report(mode)
+    if request.get("ReturnItemCollectionMetrics") == "SIZE":
+        metrics = collection_metrics(write.table, key)
+        if metrics is not None:
+            answer["ItemCollectionMetrics"] = metrics
+
+
+def collection_metrics(table: Table, key: Item) -> dict[str, Any] | None:
+    """The ItemCollectionMetrics of a write: only tables with local indexes have item collections.
+
+    The estimate is a range of whole gigabytes around the sizes of the partition's items and local index rows.
+    """
+    if not table.local_indexes:
+        return None
+    prefix = partition_prefix(table.schema, key)
+    maps = [table.items, *(index.rows for index in table.local_indexes.values())]
+    total = sum(size for one in maps for _, (_, size) in one.range(prefix, successor(prefix)))
+    low = float(total // _GIGABYTE)
+    name = table.schema.partition.name
+    return {"ItemCollectionKey": {name: key[name]}, "SizeEstimateRangeGB": [low, low + 1.0]}
+
+
+def merge(consumptions: dict[str, Consumption], one: Consumption) -> None:
+    """Add the consumption of one write or read to the sum of its table."""
+    sum_of_table = consumptions.get(one.table.name)
+    if sum_of_table is None:
+        consumptions[one.table.name] = one
+        return
+    sum_of_table.own += one.own
+    for name, units in one.by_index.items():
+        sum_of_table.add_index(name, units)
+
+
+def is_throttling(error: ServiceError) -> bool:
+    """Whether a limiter refused, so that a batch hands the request back instead of failing."""
+    return error.code in _THROTTLING
