@@ -20,7 +20,7 @@ class Address(NamedTuple):
 
 
 def cache2k_address(key: int | str) -> Address:
-    """A key of the orm and web traces: table `trace-type-<type>`, numbers `pk` (the id) and `sk` (the index)."""
+    """A key of the orm and web traces: table `trace-type-<type>`, numbers `pk` (id) and `sk` (index)."""
     bits = int(key) & 0xFFFF_FFFF
     kind, identity, index = bits >> 27, (bits >> 10) & 0x1FFFF, bits & 0x3FF
     return Address(f"trace-type-{kind:02}", {"pk": {"N": str(identity)}, "sk": {"N": str(index)}})

@@ -1,0 +1,111 @@
+"""A load generator in a process of its own: the same HTTP request, again and again, over kept-alive
+connections.
+
+    python -m benchmarks.load < order.json > result.json
+
+It must cost less than the server that it measures: a reply is recognised by its head's end and the length of
+its body, which every reply to the same request shares, and is not parsed any further. A reply with another
+status than 200 ends the run with an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import sys
+import time
+from typing import Any
+
+import orjson
+
+from cluster.lab.workloads.histogram import Histogram
+from cluster.runtime import live
+
+
+class _Client(asyncio.Protocol):
+    """One connection: a request is sent when the last one is answered."""
+
+    def __init__(self, load: _Load) -> None:
+        self._load = load
+        self._buffer = b""
+        self._sent = 0.0
+        self._body_length: int | None = None
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._send()
+
+    def _send(self) -> None:
+        assert self._transport is not None
+        self._sent = time.perf_counter()
+        self._transport.write(self._load.request)
+
+    def data_received(self, data: bytes) -> None:
+        if self._buffer:
+            data = self._buffer + data
+        end = data.find(b"\r\n\r\n")
+        if end >= 0 and self._body_length is None:
+            self._body_length = _content_length(data[:end])
+        if end < 0 or self._body_length is None or len(data) < end + 4 + self._body_length:
+            self._buffer = data
+            return
+        self._buffer = b""
+        if not data.startswith(b"HTTP/1.1 200"):
+            self._load.fail(data.decode("latin-1")[:300])
+            return
+        if self._load.answered(self._sent):
+            self._send()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._load.fail(f"the connection was closed ({exc})")
+
+
+def _content_length(head: bytes) -> int:
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            return int(line.partition(b":")[2])
+    raise ValueError("the reply has no Content-Length")
+
+
+class _Load:
+    """The run that all connections share."""
+
+    def __init__(self, request: bytes, warm_up: float, seconds: float) -> None:
+        self.request = request
+        self.latency = Histogram()
+        self._from = time.perf_counter() + warm_up
+        self._until = self._from + seconds
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def answered(self, sent: float) -> bool:
+        """Count an answer; whether to go on."""
+        now = time.perf_counter()
+        if now >= self._until:
+            if not self.over.done():
+                self.over.set_result(None)
+            return False
+        if sent >= self._from:
+            self.latency.record(now - sent)
+        return True
+
+    def fail(self, what: str) -> None:
+        if not self.over.done():
+            self.over.set_exception(RuntimeError(what))
+
+
+async def _run(order: dict[str, Any]) -> dict[str, Any]:
+    load = _Load(base64.b64decode(order["request"]), order["warm_up"], order["seconds"])
+    loop = asyncio.get_running_loop()
+    for _ in range(order["connections"]):
+        await loop.create_connection(lambda: _Client(load), order["host"], order["port"])
+    await load.over
+    return {
+        "requests_per_second": load.latency.count / order["seconds"],
+        "latency_seconds": load.latency.summary(),
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(orjson.dumps(live.run(_run(orjson.loads(sys.stdin.buffer.read())))).decode())

@@ -1,0 +1,85 @@
+"""What the commands ask of a running cluster: its administrative routes, over plain HTTP.
+
+Rules of this file: an answer is the parsed JSON object; everything else is a `Failure` that says, in one
+line, what could not be reached or what was refused.
+"""
+
+from __future__ import annotations
+
+import http.client
+import urllib.error
+import urllib.request
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+import orjson
+
+from cluster.cli.failure import Failure
+
+DEFAULT_ENDPOINT = "http://127.0.0.1:8111"
+_TIMEOUT = 30.0
+
+endpoint_option = click.option(
+    "--endpoint",
+    default=DEFAULT_ENDPOINT,
+    show_default=True,
+    envvar="DAXSIM_ENDPOINT",
+    metavar="URL",
+    help="The cluster endpoint, or one node's, of a running cluster.",
+)
+
+
+def get(endpoint: str, path: str) -> dict[str, Any]:
+    """The answer to GET `path`."""
+    return _ask(endpoint, path, None)
+
+
+def post(endpoint: str, path: str, message: dict[str, Any]) -> dict[str, Any]:
+    """The answer to POST `path` with `message` as JSON."""
+    return _ask(endpoint, path, orjson.dumps(message))
+
+
+def _ask(endpoint: str, path: str, body: bytes | None) -> dict[str, Any]:
+    if not urlsplit(endpoint).netloc or urlsplit(endpoint).scheme not in ("http", "https"):
+        raise click.BadParameter(f"{endpoint!r} is not http://host:port", param_hint="--endpoint")
+    request = urllib.request.Request(
+        endpoint.rstrip("/") + path, data=body, headers={"Content-Type": "application/json"}
+    )
+    # No proxy: a cluster is asked where it says that it is.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=_TIMEOUT) as response:
+            answer = orjson.loads(response.read())
+    except urllib.error.HTTPError as error:
+        raise Failure(_refusal(endpoint, error)) from error
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        raise Failure(
+            f"cannot reach {endpoint}: {reason}; is a cluster running there (daxsim up)?"
+        ) from error
+    except orjson.JSONDecodeError as error:
+        raise Failure(f"{endpoint} does not answer like a daxsim cluster") from error
+    if not isinstance(answer, dict):
+        raise Failure(f"{endpoint} does not answer like a daxsim cluster")
+    return answer
+
+
+def _refusal(endpoint: str, error: urllib.error.HTTPError) -> str:
+    try:
+        fields = orjson.loads(error.read())
+    except orjson.JSONDecodeError:
+        fields = None
+    if not isinstance(fields, dict):
+        return f"{endpoint} does not answer like a daxsim cluster (HTTP {error.code})"
+    message = fields.get("message") or fields.get("Message") or fields.get("error")
+    code = str(fields.get("__type", "")).rsplit("#", 1)[-1]
+    return ": ".join(str(part) for part in (code, message) if part) or f"HTTP {error.code}"
+
+
+def live_nodes(endpoint: str) -> list[tuple[dict[str, Any], str]]:
+    """Each live node's status and its URL. An entry lives on a node, so commands ask them all."""
+    state = get(endpoint, "/_daxsim/cluster")
+    return [
+        (node, f"http://{node['host']}:{node['port']}") for node in state["nodes"] if node["state"] == "live"
+    ]

@@ -1,0 +1,241 @@
+"""`daxsim up`: run a cluster in the foreground until Ctrl-C.
+
+The first screen is written for someone who has never seen the project: what listens where, what it is for,
+and a program to paste. With `--json` it is one line for another program instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from importlib.metadata import version
+from typing import Any
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cluster.cli import sample_data
+from cluster.cli.values import Bytes, format_bytes
+from cluster.config import ClusterConfig, ConfigError
+from cluster.live import LiveCluster, start_live
+from cluster.runtime import live
+from cluster.runtime.listener import PortInUse
+
+_DEFAULTS = ClusterConfig()
+
+
+@click.command()
+@click.option("--nodes", type=int, default=_DEFAULTS.nodes, show_default=True, metavar="N", help="1 to 11.")
+@click.option("--host", default=_DEFAULTS.host, show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=int,
+    default=_DEFAULTS.port,
+    show_default=True,
+    help="The cluster endpoint; the nodes follow on the next ports. 0: free ports.",
+)
+@click.option(
+    "--store-port",
+    type=int,
+    default=_DEFAULTS.store_port,
+    show_default=True,
+    help="The store's own DynamoDB endpoint, around the cache. 0: a free port.",
+)
+@click.option(
+    "--item-ttl",
+    type=float,
+    default=_DEFAULTS.item_ttl,
+    show_default=True,
+    metavar="SECONDS",
+    help="Item cache time to live. 0: entries never expire.",
+)
+@click.option(
+    "--query-ttl",
+    type=float,
+    default=_DEFAULTS.query_ttl,
+    show_default=True,
+    metavar="SECONDS",
+    help="Query cache time to live. 0: results are not cached.",
+)
+@click.option(
+    "--item-cache-bytes",
+    type=Bytes(),
+    default=_DEFAULTS.item_cache_bytes,
+    metavar="SIZE",
+    help=f"Item cache of each node, such as 64MB.  [default: {format_bytes(_DEFAULTS.item_cache_bytes)}]",
+)
+@click.option(
+    "--query-cache-bytes",
+    type=Bytes(),
+    default=_DEFAULTS.query_cache_bytes,
+    metavar="SIZE",
+    help=f"Query cache of each node.  [default: {format_bytes(_DEFAULTS.query_cache_bytes)}]",
+)
+@click.option(
+    "--item-cache-entries",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Count entries instead of bytes, in both caches: for comparing miss ratios.",
+)
+@click.option(
+    "--replication-delay",
+    type=float,
+    default=_DEFAULTS.replication_delay,
+    show_default=True,
+    metavar="SECONDS",
+    help="How late a write reaches the other nodes.",
+)
+@click.option(
+    "--gsi-lag",
+    type=float,
+    default=_DEFAULTS.gsi_lag,
+    show_default=True,
+    metavar="SECONDS",
+    help="How late a write reaches the global secondary indexes.",
+)
+@click.option(
+    "--backend",
+    "backend_url",
+    metavar="URL",
+    help="Stand in front of this DynamoDB-compatible endpoint instead of the embedded engine.",
+)
+@click.option("--sample-data", "with_samples", is_flag=True, help="Create four small tables with items.")
+@click.option("--json", "as_json", is_flag=True, help="Print the endpoints as one line of JSON.")
+@click.option("--until-eof", is_flag=True, hidden=True, help="Also stop when standard input ends.")
+def up(
+    with_samples: bool, as_json: bool, until_eof: bool, item_cache_entries: int | None, **settings: Any
+) -> int:
+    """Run a cluster until Ctrl-C."""
+    if item_cache_entries is not None:
+        settings.update(
+            unit_size=True, item_cache_bytes=item_cache_entries, query_cache_bytes=item_cache_entries
+        )
+    try:
+        config = ClusterConfig(**settings)
+    except ConfigError as error:
+        raise click.UsageError(_in_option_names(str(error))) from error
+    try:
+        live.run(_serve(config, with_samples=with_samples, as_json=as_json, until_eof=until_eof))
+    except PortInUse as error:
+        raise click.ClickException(f"{error}; choose others with --port and --store-port") from error
+    return 0
+
+
+async def _serve(config: ClusterConfig, *, with_samples: bool, as_json: bool, until_eof: bool) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    if until_eof:
+        await _stop_at_eof(stopped)
+    cluster = await start_live(config)
+    try:
+        tables = await sample_data.load(cluster.backend) if with_samples else []
+        if as_json:
+            print(orjson.dumps(_places(cluster, tables)).decode(), flush=True)
+        else:
+            _first_screen(cluster, with_samples)
+        await stopped.wait()
+    finally:
+        await cluster.stop()
+    if not as_json:
+        print("\nThe cluster has stopped.")
+
+
+async def _stop_at_eof(stopped: asyncio.Event) -> None:
+    """Whoever started us holds our standard input: when they are gone, we go too."""
+
+    class UntilEof(asyncio.Protocol):
+        def connection_lost(self, exc: Exception | None) -> None:
+            stopped.set()
+
+    await asyncio.get_running_loop().connect_read_pipe(UntilEof, sys.stdin)
+
+
+def _places(cluster: LiveCluster, tables: list[str]) -> dict[str, Any]:
+    return {
+        "endpoint": cluster.endpoint,
+        "store_endpoint": cluster.store_endpoint,
+        "region": cluster.config.region,
+        "nodes": [
+            {"node": member.node_id, "role": member.role, "endpoint": f"http://{member.host}:{member.port}"}
+            for member in cluster.members()
+        ],
+        "tables": tables,
+    }
+
+
+# --- The first screen ---------------------------------------------------------------------------------------
+
+_PROGRAM = """\
+import boto3
+dynamodb = boto3.resource("dynamodb", endpoint_url="{endpoint}", region_name="{region}",
+                          aws_access_key_id="local", aws_secret_access_key="local")
+"""
+_WITH_SAMPLES = """\
+answer = dynamodb.Table("ProductCatalog").get_item(Key={"Id": 101})
+print(answer["Item"])
+print(answer["ResponseMetadata"]["HTTPHeaders"]["x-daxsim-served-from"])  # store, then item-cache
+"""
+_WITHOUT_SAMPLES = """\
+table = dynamodb.Table("Music")   # create it first, with endpoint_url="{store}"
+table.put_item(Item={{"Artist": "Nina Simone", "Year": 1965}})
+print(table.get_item(Key={{"Artist": "Nina Simone"}})["Item"])
+"""
+
+
+def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
+    config = cluster.config
+    console = Console(highlight=False, soft_wrap=True)
+    nodes = f"{config.nodes} node" + ("s" if config.nodes > 1 else "")
+    console.print(f"[bold]daxsim {version('daxsim')}[/bold]: a local DAX cluster of {nodes} is running.\n")
+    console.print(_addresses(cluster))
+    console.print(
+        f"\n  item TTL {_seconds(config.item_ttl, 'entries never expire')}"
+        f", query TTL {_seconds(config.query_ttl, 'results are not cached')}, {_capacity(config)}"
+    )
+    if with_samples:
+        console.print(f"  sample tables: {', '.join(table.name for table in sample_data.TABLES)}")
+    console.print("\nTry it, with any credentials (python, pip install boto3):\n")
+    program = _PROGRAM.format(endpoint=cluster.endpoint, region=config.region)
+    more = _WITH_SAMPLES if with_samples else _WITHOUT_SAMPLES.format(store=cluster.store_endpoint)
+    for line in (program + more).splitlines():
+        console.print(Text("    " + line, style="cyan"))
+    endpoint = "" if cluster.endpoint == "http://127.0.0.1:8111" else f" --endpoint {cluster.endpoint}"
+    console.print(f"\nIn another terminal: daxsim status{endpoint}. Ctrl-C stops the cluster.")
+
+
+def _addresses(cluster: LiveCluster) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_row("", "cluster", cluster.endpoint, "for applications: cached reads, writes through")
+    for member in cluster.members():
+        what = "writes go to the store through it" if member.role == "primary" else "a copy of the cache"
+        url = f"http://{member.host}:{member.port}"
+        table.add_row("", member.node_id, url, f"{member.role}: {what}")
+    store = cluster.config.backend_url or "the tables themselves"
+    table.add_row("", "store", str(cluster.store_endpoint), f"{store}, around the cache; create tables here")
+    return table
+
+
+def _seconds(seconds: float, at_zero: str) -> str:
+    return f"{seconds:g} s" if seconds else f"0 ({at_zero})"
+
+
+def _capacity(config: ClusterConfig) -> str:
+    if config.unit_size:
+        return f"{config.item_cache_bytes} entries in each cache of a node"
+    return (
+        f"{format_bytes(config.item_cache_bytes)} of item cache and "
+        f"{format_bytes(config.query_cache_bytes)} of query cache on each node"
+    )
+
+
+def _in_option_names(message: str) -> str:
+    """A setting's error in the words of the command line: `item_ttl must ...` is about `--item-ttl`."""
+    name, _, rest = message.partition(" ")
+    option = {"backend_url": "--backend"}.get(name, "--" + name.replace("_", "-"))
+    return f"{option} {rest}"
