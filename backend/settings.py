@@ -10,7 +10,7 @@ class EngineSettings:
     """Times are seconds on the engine's clock, sizes are bytes."""
 
     region: str = "us-east-1"
-    account_id: str = "000000000000"
+    account_id: str = "123456789012"
     gsi_lag: float = 0.0
     """How long after a write its change reaches the global secondary indexes; 0: with the write."""
     table_delay: float = 0.0

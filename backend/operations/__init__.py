@@ -2,10 +2,11 @@
 
 Each file has two functions and nothing else public:
 
-* `validate(request)` judges what can be judged without a table, in the service's order: attribute values, then
-  expressions. It returns a plan, whatever `run` needs of that work, or None. It runs after
+* `validate(request)` judges what can be judged without a table, in the service's order: attribute values,
+  then expressions. It returns a plan, whatever `run` needs of that work, or None. It runs after
   `backend.validation` has checked types and constraints.
-* `run(engine, request, plan)` finds the table, judges the rest and acts. It changes nothing unless it succeeds.
+* `run(engine, request, plan)` finds the table, judges the rest and acts. It changes nothing unless it
+  succeeds.
 
 `registry()` is how the engine finds them.
 """
@@ -35,6 +36,13 @@ _FILES = {
     "ListTables": "list_tables",
     "UpdateTable": "update_table",
     "DeleteTable": "delete_table",
+    "TagResource": "tag_resource",
+    "UntagResource": "untag_resource",
+    "ListTagsOfResource": "list_tags_of_resource",
+    "UpdateTimeToLive": "update_time_to_live",
+    "DescribeTimeToLive": "describe_time_to_live",
+    "DescribeLimits": "describe_limits",
+    "DescribeEndpoints": "describe_endpoints",
     "GetItem": "get_item",
     "PutItem": "put_item",
     "UpdateItem": "update_item",

@@ -29,7 +29,7 @@ def describe(table: Table, now: float, status: str | None = None) -> dict[str, A
         "KeySchema": _key_schema(table.definition.key_schema),
         "TableStatus": status,
         "CreationDateTime": table.created,
-        "ProvisionedThroughput": _throughput(table.throughput),
+        "ProvisionedThroughput": table.throughput_history.describe(table.throughput, now),
         "TableSizeBytes": 0 if is_new else table.stored_bytes,
         "ItemCount": 0 if is_new else len(table.items),
         "TableArn": table.arn,
@@ -82,7 +82,7 @@ def _global_index(table: Table, index: Index, now: float, status: str | None) ->
     status = status or index.status(now)
     answer = _index(table, index)
     answer["IndexStatus"] = status
-    answer["ProvisionedThroughput"] = _throughput(index.definition.throughput)
+    answer["ProvisionedThroughput"] = index.throughput_history.describe(index.definition.throughput, now)
     if status == "CREATING" and table.status(now) != "CREATING" and index.active_from > table.created:
         answer["Backfilling"] = True
     if index.definition.on_demand_throughput:
@@ -94,14 +94,6 @@ def _global_index(table: Table, index: Index, now: float, status: str | None) ->
 
 def _key_schema(declared: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
     return [{"AttributeName": name, "KeyType": kind} for name, kind in declared]
-
-
-def _throughput(throughput: Throughput) -> dict[str, int]:
-    return {
-        "NumberOfDecreasesToday": 0,
-        "ReadCapacityUnits": throughput.read,
-        "WriteCapacityUnits": throughput.write,
-    }
 
 
 def _warm(table: Table, throughput: Throughput, asked: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from backend.protocol import Item
 from backend.storage.base import OrderedMap, Row
 from backend.tables.capacity import Counters, write_units
 from backend.tables.definitions import IndexDefinition, Projection
+from backend.tables.throughput import ThroughputHistory
 
 RowChange = tuple[bytes | None, bytes | None, Row | None, float]
 """Storage key to delete, storage key to put, the row to put there, and the write units of both."""
@@ -39,6 +40,7 @@ class Index:
         "rows",
         "schema",
         "table_schema",
+        "throughput_history",
     )
 
     def __init__(
@@ -59,6 +61,7 @@ class Index:
         self.active_from = active_from
         self.deleted_from: float | None = None
         self.counters = Counters()
+        self.throughput_history = ThroughputHistory()
         self.project = _projector(definition.projection, definition.schema, table_schema)
 
     def row_of(self, item: Item | None, table_key: bytes) -> tuple[bytes, Item] | None:

@@ -23,6 +23,7 @@ from backend.tables.capacity import Consumption, Counters, write_units
 from backend.tables.changes import USER, ItemChange, Observer
 from backend.tables.definitions import IndexDefinition, TableDefinition
 from backend.tables.indexes import Index, RowChange
+from backend.tables.throughput import ThroughputHistory
 
 if TYPE_CHECKING:
     from backend.settings import EngineSettings
@@ -89,6 +90,8 @@ class Table:
         self.stream = definition.stream
         self.encryption = definition.encryption
         self.tags = dict(definition.tags)
+        self.time_to_live: str | None = None
+        self.throughput_history = ThroughputHistory()
 
         self.counters = Counters()
         self.observers: list[Observer] = []
@@ -142,7 +145,7 @@ class Table:
     def index(self, name: str, now: float) -> Index:
         """The index of that name, if it can be queried. Raises ValidationException."""
         found = self.indexes.get(name)
-        if found is None:
+        if found is None or found.deleted_from is not None:
             raise validation_error(f"The table does not have the specified index: {name}")
         if found.status(now) == "CREATING":
             raise validation_error(f"Cannot read from backfilling global secondary index: {name}")
@@ -225,6 +228,17 @@ class Table:
                 if change is not None:
                     index.apply(change)
         return index
+
+    def begin_dropping_index(self, name: str, now: float) -> None:
+        """Stop serving a global index: DELETING for the delay of the settings, then gone."""
+        self.global_indexes[name].deleted_from = now
+        self.forget_dropped_indexes(now)
+
+    def forget_dropped_indexes(self, now: float) -> None:
+        """Drop the global indexes whose time as DELETING is over."""
+        for name, index in list(self.global_indexes.items()):
+            if index.deleted_from is not None and now >= index.deleted_from + self._settings.table_delay:
+                self.drop_index(name)
 
     def drop_index(self, name: str) -> None:
         """Remove a global index and its rows."""

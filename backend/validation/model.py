@@ -89,7 +89,7 @@ MEMBER_CONSTRAINTS: Mapping[tuple[str, str], Mapping[str, int]] = {
 }
 
 # Shapes whose limits the service tells in words of its own (`rules`), not as collected constraints.
-UNCONSTRAINED: frozenset[str] = frozenset({"ResourceArnString", "TagKeyString", "TagValueString"})
+UNCONSTRAINED: frozenset[str] = frozenset({"ResourceArnString"})
 
 
 class Model:

@@ -1,0 +1,115 @@
+"""What the operations on tables share: finding one, its state, its description, and resource ARNs.
+
+Rules: a table in transition refuses another one with ResourceInUseException; a description is the table's own
+plus what the engine's streams know of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from backend.errors import ServiceError, resource_not_found, validation_error
+from backend.tables.descriptions import describe
+from backend.tables.table import Table
+
+if TYPE_CHECKING:
+    from backend.engine import Engine
+
+INVALID = "One or more parameter values were invalid: "
+MAX_TAGS = 50
+
+_IN_TRANSITION = {"CREATING": "created", "UPDATING": "updated", "DELETING": "deleted"}
+_ANY_RESOURCE = re.compile(r".+:.+:.+:.+:.+:.+/.+")
+_TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]+:(\d+):table/([a-zA-Z0-9_.-]{3,255})")
+_TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
+
+
+def table_to_change(engine: Engine, name: str) -> Table:
+    """The table of that name or ARN, if it is ACTIVE.
+
+    Raises ResourceNotFoundException, or ResourceInUseException while the table is in transition.
+    """
+    table = engine.catalog.describe_target(name)
+    now = engine.now()
+    table.forget_dropped_indexes(now)
+    doing = _IN_TRANSITION.get(table.status(now))
+    if doing is not None:
+        raise ServiceError(
+            "ResourceInUseException",
+            f"Attempt to change a resource which is still in use: Table is being {doing}: {table.name}",
+        )
+    return table
+
+
+def description(engine: Engine, table: Table, status: str | None = None) -> dict[str, Any]:
+    """The TableDescription of a table, its latest stream included; `status` overrides what the clock says."""
+    now = engine.now()
+    table.forget_dropped_indexes(now)
+    answer = describe(table, now, status)
+    stream = engine.streams.latest(table)
+    if stream is not None:
+        if stream.disabled is None:
+            answer["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": stream.view_type}
+        answer["LatestStreamLabel"] = stream.label
+        answer["LatestStreamArn"] = stream.arn
+    return answer
+
+
+def tagged_table(engine: Engine, operation: str, request: Mapping[str, Any], given: str | None) -> Table:
+    """The table whose ARN the ResourceArn of a tag operation is.
+
+    `given` names the parameter that must be there beside it. Raises ValidationException for what is no table's
+    ARN, AccessDeniedException for a resource of somebody else, and ResourceNotFoundException.
+    """
+    arn = request.get("ResourceArn")
+    if arn is None:
+        raise validation_error("Invalid TableArn")
+    # TagResource calls a text without any colon malformed, which the others take for somebody else's resource.
+    malformed = operation == "TagResource" and arn and ":" not in arn
+    if not malformed and not _ANY_RESOURCE.fullmatch(arn):
+        raise _access_denied(engine, operation, arn)
+    if given is not None and request.get(given) is None:
+        path = given[0].lower() + given[1:]
+        raise validation_error(
+            f"1 validation error detected: Value null at '{path}' failed to satisfy constraint: "
+            "Member must not be null"
+        )
+    parts = _TABLE_ARN.fullmatch(arn)
+    if parts is None:
+        raise validation_error(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if parts.group(1) != engine.settings.account_id:
+        raise _access_denied(engine, operation, arn)
+    table = engine.catalog.find(parts.group(2))
+    if table is None:
+        told = "" if operation == "UntagResource" else f": ResourcArn: {arn} not found"
+        raise resource_not_found(f"Requested resource not found{told}")
+    return table
+
+
+def _access_denied(engine: Engine, operation: str, arn: str) -> ServiceError:
+    return ServiceError(
+        "AccessDeniedException",
+        f"User: arn:aws:iam::{engine.settings.account_id}:user/local is not authorized to perform: "
+        f"dynamodb:{operation} on resource: {arn or '*'}",
+    )
+
+
+def merged_tags(present: Mapping[str, str], tags: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The tags of a resource after adding some. Raises ValidationException when they may not be added."""
+    keys = [tag["Key"] for tag in tags]
+    if len(set(keys)) != len(keys):
+        raise validation_error(f"{INVALID}Duplicate tag keys are not allowed")
+    for tag in tags:
+        for text in (tag["Key"], tag["Value"]):
+            if not _TAG_TEXT.fullmatch(text):
+                raise validation_error(
+                    f"{INVALID}Tag keys and values take letters, digits, white space and _.:/=+-@ only: {text}"
+                )
+        if tag["Key"].lower().startswith("aws:"):
+            raise validation_error(f"{INVALID}Tag keys starting with 'aws:' are reserved for system use")
+    merged = {**present, **{tag["Key"]: tag["Value"] for tag in tags}}
+    if len(merged) > MAX_TAGS:
+        raise validation_error(f"{INVALID}The number of tags exceeds the limit of {MAX_TAGS} per resource")
+    return merged

@@ -1,0 +1,36 @@
+"""DeleteTable: the table with its items and indexes; its stream stays readable.
+
+Rules: a table in transition is in use; a protected table is refused. The answer says DELETING and names no
+global indexes.
+Public source: DynamoDB API Reference, "DeleteTable".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backend.errors import validation_error
+from backend.operations.control_plane import description, table_to_change
+from backend.protocol import Request, Response
+
+if TYPE_CHECKING:
+    from backend.engine import Engine
+
+
+def validate(request: Request) -> None:
+    """Names are all there is to judge, and `backend.validation` has."""
+
+
+def run(engine: Engine, request: Request, plan: None) -> Response:
+    table = table_to_change(engine, request["TableName"])
+    if table.deletion_protection:
+        raise validation_error(
+            "Resource cannot be deleted as it is currently protected against deletion. "
+            "Disable deletion protection first."
+        )
+    answer = description(engine, table, "DELETING")
+    answer.pop("GlobalSecondaryIndexes", None)
+    engine.streams.disable(table)
+    engine.expiry.disable(table)
+    engine.catalog.drop(table)
+    return {"TableDescription": answer}

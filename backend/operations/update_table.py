@@ -1,0 +1,272 @@
+"""UpdateTable: capacity, billing mode, global indexes, stream, deletion protection, table class, encryption.
+
+Rules:
+
+* everything is judged before anything is changed; a table in transition is in use;
+* one global index is created or deleted at a time; throughput of any number may change in one call;
+* a new index is filled from the items at once and serves queries when its CREATING time is over;
+* the answer shows the table as it was, in status UPDATING; the next description shows what was asked for.
+
+Public source: DynamoDB API Reference, "UpdateTable".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from backend.errors import ServiceError, resource_not_found, validation_error
+from backend.operations.control_plane import INVALID, description, table_to_change
+from backend.protocol import Request, Response
+from backend.tables.definitions import (
+    PAY_PER_REQUEST,
+    PROVISIONED,
+    Throughput,
+    attribute_types_of,
+    index_of,
+    throughput_of,
+)
+from backend.tables.indexes import Index
+from backend.tables.table import Table
+from backend.validation.declarations import MAX_CAPACITY_UNITS, MAX_GLOBAL_INDEXES, check_global_index
+
+if TYPE_CHECKING:
+    from backend.engine import Engine
+
+_ONE_AT_A_TIME = (
+    "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+)
+
+
+def validate(request: Request) -> None:
+    """What the request shows by itself `backend.validation.declarations` has judged."""
+
+
+def run(engine: Engine, request: Request, plan: None) -> Response:
+    table = table_to_change(engine, request["TableName"])
+    updates = request.get("GlobalSecondaryIndexUpdates") or ()
+    created = [update["Create"] for update in updates if "Create" in update]
+    deleted = [update["Delete"]["IndexName"] for update in updates if "Delete" in update]
+    resized = {update["Update"]["IndexName"]: update["Update"] for update in updates if "Update" in update}
+
+    _check_billing(table, request, resized)
+    types = _check_attributes(table, request, created, deleted)
+    _check_indexes(table, request, types, created, deleted, resized, engine.now())
+    _check_stream(engine, table, request)
+
+    answer = description(engine, table, "UPDATING")
+    _apply_settings(engine, table, request)
+    _apply_capacity(table, request, resized, engine.now())
+    _apply_indexes(table, types, created, deleted, engine.now())
+    _show_indexes(answer, engine, table, created, deleted)
+    table.begin_update(engine.now())
+    return {"TableDescription": answer}
+
+
+# Judging
+
+
+def _check_billing(table: Table, request: Request, resized: Mapping[str, Any]) -> None:
+    mode = request.get("BillingMode") or table.billing_mode
+    asked = request.get("ProvisionedThroughput")
+    if mode == PAY_PER_REQUEST and asked is not None:
+        raise validation_error(
+            f"{INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
+            "when BillingMode is PAY_PER_REQUEST"
+        )
+    if mode == PROVISIONED and table.billing_mode == PAY_PER_REQUEST:
+        left = [name for name in table.global_indexes if name not in resized]
+        if left:
+            raise validation_error(
+                f"{INVALID}ProvisionedThroughput must be specified for index: {','.join(left)}"
+            )
+    elif asked is not None and throughput_of(asked) == table.throughput:
+        raise validation_error(_will_not_change("table", table.throughput, throughput_of(asked)))
+
+
+def _will_not_change(what: str, current: Throughput, requested: Throughput) -> str:
+    return (
+        f"The provisioned throughput for the {what} will not change. "
+        "The requested value equals the current value. "
+        f"Current ReadCapacityUnits provisioned for the {what}: {current.read}. "
+        f"Requested ReadCapacityUnits: {requested.read}. "
+        f"Current WriteCapacityUnits provisioned for the {what}: {current.write}. "
+        f"Requested WriteCapacityUnits: {requested.write}. "
+        "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
+    )
+
+
+def _check_attributes(
+    table: Table, request: Request, created: list[Mapping[str, Any]], deleted: list[str]
+) -> dict[str, str]:
+    """The attribute definitions after the update."""
+    given = attribute_types_of(request.get("AttributeDefinitions") or ())
+    known = {**table.attribute_types, **given}
+    kept = [table.schema, *(one.schema for name, one in table.indexes.items() if name not in deleted)]
+    in_use = {name for schema in kept for name in schema.names}
+    for name in in_use & set(given):
+        if given[name] != table.attribute_types[name]:
+            raise validation_error(
+                f"{INVALID}Attribute {name} is a key of type {table.attribute_types[name]} "
+                f"and cannot be defined with type {given[name]}"
+            )
+    used = in_use | {element["AttributeName"] for index in created for element in index["KeySchema"]}
+    surplus = [name for name in given if name not in used]
+    if surplus:
+        raise validation_error(
+            f"{INVALID}Some AttributeDefinitions are not used. "
+            f"AttributeDefinitions: [{', '.join(given)}], keys used: [{', '.join(sorted(used))}]"
+        )
+    return {name: kind for name, kind in known.items() if name in used}
+
+
+def _check_indexes(
+    table: Table,
+    request: Request,
+    types: Mapping[str, str],
+    created: list[Mapping[str, Any]],
+    deleted: list[str],
+    resized: Mapping[str, Any],
+    now: float,
+) -> None:
+    busy = any(index.status(now) != "ACTIVE" for index in table.global_indexes.values())
+    if len(created) + len(deleted) > 1 or (busy and (created or deleted)):
+        raise ServiceError("LimitExceededException", _ONE_AT_A_TIME)
+    on_demand = (request.get("BillingMode") or table.billing_mode) == PAY_PER_REQUEST
+    for name, update in resized.items():
+        _check_resized(table, name, update, on_demand=on_demand)
+    for index in created:
+        if index["IndexName"] in table.indexes:
+            raise validation_error(
+                f"Attempting to create an index which already exists: {index['IndexName']}"
+            )
+        check_global_index(index, list(types), on_demand=on_demand)
+        if len(table.global_indexes) >= MAX_GLOBAL_INDEXES:
+            raise validation_error(
+                f"{INVALID}GlobalSecondaryIndex count exceeds the per-table limit of {MAX_GLOBAL_INDEXES}"
+            )
+    for name in deleted:
+        if name not in table.global_indexes:
+            raise resource_not_found("Requested resource not found")
+
+
+def _check_resized(table: Table, name: str, update: Mapping[str, Any], *, on_demand: bool) -> None:
+    asked = update.get("ProvisionedThroughput")
+    if asked is not None and max(asked.values()) > MAX_CAPACITY_UNITS:
+        raise validation_error(
+            "This operation cannot be performed with given input values. "
+            "Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate"
+        )
+    if name not in table.global_indexes:
+        raise resource_not_found("Requested resource not found")
+    if asked is None:
+        return
+    if on_demand:
+        raise validation_error(
+            f"{INVALID}ProvisionedThroughput should not be specified for index: {name} "
+            "when BillingMode is PAY_PER_REQUEST"
+        )
+    current = table.global_indexes[name].definition.throughput
+    if throughput_of(asked) == current:
+        raise validation_error(_will_not_change("index", current, current))
+
+
+def _check_stream(engine: Engine, table: Table, request: Request) -> None:
+    asked = request.get("StreamSpecification")
+    if asked is None:
+        return
+    latest = engine.streams.latest(table)
+    is_enabled = latest is not None and latest.disabled is None
+    if asked["StreamEnabled"] and is_enabled:
+        raise validation_error(f"Table already has an enabled stream: TableName: {table.name}")
+    if not asked["StreamEnabled"] and not is_enabled:
+        raise validation_error(f"Table does not have an enabled stream to disable: TableName: {table.name}")
+
+
+# Acting
+
+
+def _apply_settings(engine: Engine, table: Table, request: Request) -> None:
+    stream = request.get("StreamSpecification")
+    if stream is not None:
+        if stream["StreamEnabled"]:
+            engine.streams.enable(table, stream["StreamViewType"])
+        else:
+            engine.streams.disable(table)
+        table.stream = stream
+    if "DeletionProtectionEnabled" in request:
+        table.deletion_protection = request["DeletionProtectionEnabled"]
+    if "TableClass" in request:
+        table.table_class = request["TableClass"]
+    if "SSESpecification" in request:
+        table.encryption = request["SSESpecification"]
+    if "OnDemandThroughput" in request:
+        table.on_demand_throughput = request["OnDemandThroughput"]
+    if "WarmThroughput" in request:
+        table.warm_throughput = request["WarmThroughput"]
+
+
+def _apply_capacity(table: Table, request: Request, resized: Mapping[str, Any], now: float) -> None:
+    mode = request.get("BillingMode") or table.billing_mode
+    if mode == PAY_PER_REQUEST and table.billing_mode == PROVISIONED:
+        table.on_demand_since = now
+        _set_throughput(table, Throughput(), now)
+        for index in table.global_indexes.values():
+            _set_index_throughput(index, {"ProvisionedThroughput": None}, now)
+    table.billing_mode = mode
+    if request.get("ProvisionedThroughput") is not None:
+        _set_throughput(table, throughput_of(request["ProvisionedThroughput"]), now)
+    for name, update in resized.items():
+        _set_index_throughput(table.global_indexes[name], update, now)
+
+
+def _set_throughput(table: Table, throughput: Throughput, now: float) -> None:
+    table.throughput_history.note(table.throughput, throughput, now)
+    table.throughput = throughput
+
+
+def _set_index_throughput(index: Index, update: Mapping[str, Any], now: float) -> None:
+    definition = index.definition
+    if "ProvisionedThroughput" in update:
+        throughput = throughput_of(update["ProvisionedThroughput"])
+        index.throughput_history.note(definition.throughput, throughput, now)
+        definition = replace(definition, throughput=throughput)
+    if "OnDemandThroughput" in update:
+        definition = replace(definition, on_demand_throughput=update["OnDemandThroughput"])
+    if "WarmThroughput" in update:
+        definition = replace(definition, warm_throughput=update["WarmThroughput"])
+    index.definition = definition
+
+
+def _apply_indexes(
+    table: Table, types: dict[str, str], created: list[Mapping[str, Any]], deleted: list[str], now: float
+) -> None:
+    table.attribute_types = types
+    for declared in created:
+        table.create_index(index_of(declared, types), now)
+    for name in deleted:
+        table.begin_dropping_index(name, now)
+
+
+def _show_indexes(
+    answer: dict[str, Any],
+    engine: Engine,
+    table: Table,
+    created: list[Mapping[str, Any]],
+    deleted: list[str],
+) -> None:
+    """Put the index that comes or goes into the answer, as CREATING or DELETING however short that lasts."""
+    for one in answer.get("GlobalSecondaryIndexes", ()):
+        if one["IndexName"] in deleted:
+            one["IndexStatus"] = "DELETING"
+    if created:
+        name = created[0]["IndexName"]
+        described = description(engine, table)["GlobalSecondaryIndexes"]
+        new = next(one for one in described if one["IndexName"] == name)
+        shown = {"IndexStatus": "CREATING", "Backfilling": False, "IndexSizeBytes": 0, "ItemCount": 0}
+        answer.setdefault("GlobalSecondaryIndexes", []).append({**new, **shown})
+        answer["AttributeDefinitions"] = [
+            {"AttributeName": attribute, "AttributeType": kind}
+            for attribute, kind in table.attribute_types.items()
+        ]
