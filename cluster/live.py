@@ -6,14 +6,13 @@
 
 Rules of this file:
 
-* every node has one port for both wires; the cluster endpoint has one more, where each new connection is given to
-  the next live node in turn; the store has its own, which no cache stands in front of;
+* every node has one port for both wires; the cluster endpoint has one more, where each new connection is
+  given to the next live node in turn; the store has its own, which no cache stands in front of;
 * a start that fails leaves nothing behind, and a stop leaves no task, socket or thread.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ from backend.remote import RemoteBackend
 from cluster.config import ClusterConfig
 from cluster.faults import Faults, FaultyStore
 from cluster.runtime.listener import Fronts, Listener
-from cluster.runtime.live import LiveClock, live_runtime
+from cluster.runtime.live import LiveClock, live_runtime, next_turn
 from cluster.runtime.tasks import TaskGroup
 from cluster.topology import Cluster, Member
 from dax.node import Node
@@ -129,7 +128,7 @@ class LiveCluster:
         if isinstance(self.runtime.clock, LiveClock):
             self.runtime.clock.close()
         # An aborted transport is closed by the loop's next turn; whoever asks for the port then must get it.
-        await asyncio.sleep(0)
+        await next_turn()
 
     def kill(self, node_id: NodeId) -> None:
         """The node dies: its connections break at once."""

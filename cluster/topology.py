@@ -69,8 +69,8 @@ class Edge(Protocol):
         """Host and port; the port is known once open."""
         ...
 
-    async def open(self, node: Node, tasks: TaskGroup) -> None:
-        """Begin to serve `node`. Raises PortInUse."""
+    async def open(self, node: Node, requests: TaskGroup) -> None:
+        """Begin to serve `node`. Requests without a socket's own task run in `requests`. Raises PortInUse."""
         ...
 
     def abort(self) -> None:
@@ -87,11 +87,15 @@ MakeEdge = Callable[[NodeId], Edge]
 
 @dataclass(slots=True)
 class _Host:
-    """A place for a node: what outlives its deaths, and its present node."""
+    """A place for a node: its door, which outlives its deaths, and its present node with its work.
+
+    `requests` are answers that somebody waits for, `tasks` the node's own work in the background.
+    """
 
     node_id: NodeId
     edge: Edge
     node: Node
+    requests: TaskGroup
     tasks: TaskGroup
     state: NodeState
 
@@ -141,7 +145,7 @@ class Cluster:
         self._promote(self.config.node_ids()[0])
         try:
             for host in self._hosts.values():
-                await host.edge.open(host.node, host.tasks)
+                await host.edge.open(host.node, host.requests)
         except BaseException:
             await self.stop()
             raise
@@ -159,6 +163,7 @@ class Cluster:
         self.primary = None
         for host in self._hosts.values():
             self.runtime.network.detach(host.node_id)
+            await host.requests.close()
             await host.tasks.close()
             if host.state is NodeState.DRAINING:
                 host.state = NodeState.STOPPED
@@ -169,22 +174,26 @@ class Cluster:
         host.state = NodeState.DEAD
         self.runtime.network.detach(node_id)
         host.edge.abort()
+        host.requests.abort()
         host.tasks.abort()
         self._lost(node_id)
 
     async def stop_node(self, node_id: NodeId) -> None:
-        """Drain one node and end it. A primary hands over at once, once its writes are answered."""
+        """Drain one node and end it. A primary answers its writes first, then hands over all it knows."""
         host = self._live(node_id)
         host.state = NodeState.DRAINING
         await host.edge.drain()
-        if self.primary == node_id:
-            self.primary = None
-            await host.tasks.drain()
-            self._elect()
-        await host.tasks.close()
+        await host.requests.drain()
+        successor = self._best() if self.primary == node_id else None
+        if successor is not None:
+            successor.node.warm(host.node.snapshot())
+            self._promote(successor.node_id)
+        # Between the last request and this line nothing else has run: no write is left behind.
         self.runtime.network.detach(node_id)
         host.state = NodeState.STOPPED
         self._lost(node_id)
+        await host.requests.close()
+        await host.tasks.close()
 
     async def restart(self, node_id: NodeId) -> None:
         """Bring a dead or stopped node back, warm; a live one is stopped first."""
@@ -201,7 +210,7 @@ class Cluster:
             fresh.node.warm(peer.snapshot())
         self._tell_roles()
         try:
-            await fresh.edge.open(fresh.node, fresh.tasks)
+            await fresh.edge.open(fresh.node, fresh.requests)
         except BaseException:
             self._hosts[node_id] = host
             self.runtime.network.detach(node_id)
@@ -215,8 +224,12 @@ class Cluster:
         """The primary, which has every write, or else the live replica that has most of them."""
         if self.primary is not None:
             return self._hosts[self.primary].node
-        live = [host.node for host in self._hosts.values() if host.state is NodeState.LIVE]
-        return max(live, key=lambda node: node.applied_sequence, default=None)
+        best = self._best()
+        return None if best is None else best.node
+
+    async def settle(self) -> None:
+        """Return when no replication message is under way; held ones do not count."""
+        await self.runtime.network.wait_until_quiet()
 
     # What others ask
 
@@ -271,9 +284,14 @@ class Cluster:
     def _elect(self) -> None:
         """Promote the live replica that knows most, if there is any."""
         self._promotion = None
+        best = self._best()
+        if self.primary is None and best is not None:
+            self._promote(best.node_id)
+
+    def _best(self) -> _Host | None:
+        """The live node with the highest applied sequence; the lowest number of several."""
         live = [host for host in self._hosts.values() if host.state is NodeState.LIVE]
-        if self.primary is None and live:
-            self._promote(max(live, key=lambda host: host.node.applied_sequence).node_id)
+        return max(live, key=lambda host: host.node.applied_sequence, default=None)
 
     def _lost(self, node_id: NodeId) -> None:
         """A node is gone: go on without it, and replace it if it was the primary."""
@@ -290,7 +308,7 @@ class Cluster:
         node = self._hosts[primary].node
         try:
             return await self.runtime.network.round_trip(
-                sender, primary, lambda: node.execute(operation, request)
+                sender, primary, lambda: node.execute(operation, request, forwarded=True)
             )
         except LinkBroken as broken:
             raise ServiceError("InternalServerError", str(broken), status=500) from broken
@@ -308,8 +326,9 @@ class Cluster:
             self.config.node_settings(),
             self._recorder(node_id),
         )
-        self.runtime.network.attach(node_id, node.receive, tasks)
-        return _Host(node_id, edge, node, tasks, NodeState.LIVE)
+        requests = TaskGroup(node_id)
+        self.runtime.network.attach(node_id, node.receive, requests)
+        return _Host(node_id, edge, node, requests, tasks, NodeState.LIVE)
 
     def _host(self, node_id: NodeId) -> _Host:
         try:

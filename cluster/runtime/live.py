@@ -24,6 +24,10 @@ from cluster.runtime.network import Network
 T = TypeVar("T")
 
 
+_TURNS = 10
+"""Rounds of the event loop in which a woken coroutine has done what it does without waiting for others."""
+
+
 class _Due:
     """A callback in the clock's heap."""
 
@@ -81,7 +85,7 @@ class LiveClock:
             self._offset += max(0.0, self._heap[0][0] - self.now())
             self._run_due()
             # Let whoever woke up act at its own instant, before the next one.
-            for _ in range(3):
+            for _ in range(_TURNS):
                 await asyncio.sleep(0)
         self._offset += max(0.0, target - self.now())
         self._set_timer()
@@ -130,6 +134,11 @@ def live_runtime(*, replication_delay: float = 0.0) -> Runtime:
     clock = LiveClock()
     network = Network(clock, lambda _sender, _to: 0.0, replication_delay=replication_delay)
     return Runtime(clock, os.urandom, network)
+
+
+async def next_turn() -> None:
+    """Let the event loop go round once."""
+    await asyncio.sleep(0)
 
 
 def run(program: Coroutine[Any, Any, T]) -> T:

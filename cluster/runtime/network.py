@@ -18,7 +18,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
-from cluster.runtime.tasks import TaskGroup
+from backend.errors import ServiceError
+from cluster.runtime.tasks import OwnerEnded, TaskGroup
 from dax.world import NodeId
 
 T = TypeVar("T")
@@ -64,6 +65,7 @@ class Network:
         self._links: dict[tuple[NodeId, NodeId], _Link] = {}
         self._listeners: dict[NodeId, tuple[Deliver, TaskGroup]] = {}
         self._under_way = 0
+        self._quiet: asyncio.Future[None] | None = None
         self.replication_delay = replication_delay
 
     # Who listens
@@ -98,6 +100,8 @@ class Network:
         self, link: _Link, listener: tuple[Deliver, TaskGroup], sender: NodeId, to: NodeId, message: object
     ) -> None:
         self._under_way -= 1
+        if not self._under_way and self._quiet is not None and not self._quiet.done():
+            self._quiet.set_result(None)
         # A node that died and came back is another listener: messages to the old one are lost with it.
         if self._listeners.get(to) is not listener or link.cut:
             return
@@ -114,30 +118,32 @@ class Network:
         await self._travel(sender, to)
         listener = self._listeners.get(to)
         if listener is None:
-            raise LinkBroken(f"{to} is not reachable from {sender}")
-        task = listener[1].start(work(), name=f"request from {sender}")
-        # Shielded: the caller may go away, the other node's work goes on.
-        await asyncio.wait([task])
-        if task.cancelled():
-            raise LinkBroken(f"{to} ended while it worked for {sender}")
-        if not self._link(to, sender).cut:
+            raise LinkBroken(f"{sender} cannot reach {to}")
+        try:
+            result = await listener[1].run(work(), name=f"request from {sender}")
+        except OwnerEnded as ended:
+            raise LinkBroken(str(ended)) from None
+        except ServiceError:
             await self._travel(to, sender)
-            return task.result()
-        raise LinkBroken(f"the answer of {to} did not reach {sender}")
+            raise
+        await self._travel(to, sender)
+        return result
 
     async def _travel(self, sender: NodeId, to: NodeId) -> None:
         if self._link(sender, to).cut:
-            raise LinkBroken(f"{to} is not reachable from {sender}")
+            raise LinkBroken(f"{sender} cannot reach {to}")
         delay = self._latency(sender, to)
         if delay > 0:
             await self._clock.sleep(delay)
         if self._link(sender, to).cut:
-            raise LinkBroken(f"{to} is not reachable from {sender}")
+            raise LinkBroken(f"{sender} cannot reach {to}")
 
-    @property
-    def quiet(self) -> bool:
-        """True when no message is under way; held ones do not count."""
-        return self._under_way == 0
+    async def wait_until_quiet(self) -> None:
+        """Return when no message is under way; held ones do not count."""
+        while self._under_way:
+            if self._quiet is None or self._quiet.done():
+                self._quiet = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._quiet)
 
     # Faults
 

@@ -16,6 +16,10 @@ T = TypeVar("T")
 log = logging.getLogger("daxsim.tasks")
 
 
+class OwnerEnded(RuntimeError):
+    """The owner of a piece of work died before the work was done."""
+
+
 class TaskGroup:
     """`dax.world.Tasks` for one owner, with the means to wait for its work or to end it."""
 
@@ -34,16 +38,24 @@ class TaskGroup:
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
         """Run `work` as a task of this owner, for someone who awaits it: its failure is theirs to handle."""
-        if self._closed:
-            # The owner is dead. What it would have done must not happen, and whoever waits must not hang.
-            work.close()
-            task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(_ended(self._owner))
-            task.cancel()
-            return task
         task = asyncio.get_running_loop().create_task(work, name=f"{self._owner}: {name}")
         self._tasks[task] = None
         task.add_done_callback(self._forget)
+        if self._closed:
+            # The owner is dead: what it would have done must not happen, and whoever waits must not hang.
+            task.cancel()
         return task
+
+    async def run(self, work: Coroutine[Any, Any, T], *, name: str) -> T:
+        """Run `work` as a task of this owner and give its result.
+
+        Raises OwnerEnded when the owner dies under it. If the caller is cancelled, the work still goes on.
+        """
+        task = self.start(work, name=name)
+        await asyncio.wait([task])
+        if task.cancelled():
+            raise OwnerEnded(f"{self._owner} died while it worked")
+        return task.result()
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.pop(task, None)
@@ -71,7 +83,3 @@ class TaskGroup:
         """Cancel everything and wait until it has ended."""
         self.abort()
         await self.drain()
-
-
-async def _ended(owner: str) -> None:
-    raise RuntimeError(f"{owner} has ended")
