@@ -61,7 +61,7 @@ class Source:
         self.rows = self.table.index_view(self.index, now, self.consistent)
         self.fetches = self.select == "ALL_ATTRIBUTES" and not self.index.has_all_attributes()
 
-    def check_select(self, names: Iterable[str]) -> None:
+    def check_projected(self, names: Iterable[str]) -> None:
         """Judge what is asked for against the index: all attributes, or the top-level `names` of a
         projection.
 
@@ -105,6 +105,27 @@ class Source:
     def fetch(self, row: Row) -> Row | None:
         """The whole item behind a row of a local index."""
         return self.table.view(self.consistent).get(self.table.schema.encode(row[0]))
+
+
+def check_select(request: Request) -> None:
+    """Refuse a Select that contradicts the projection or the lack of an index."""
+    select = request.get("Select")
+    if select is None:
+        return
+    projection = next(
+        (name for name in ("ProjectionExpression", "AttributesToGet") if request.get(name) is not None), None
+    )
+    if select == "SPECIFIC_ATTRIBUTES":
+        if projection is None:
+            raise validation_error(
+                "Must specify the AttributesToGet or ProjectionExpression when choosing to get
+                SPECIFIC_ATTRIBUTES"
+            )
+    elif projection is not None:
+        chosen = "only the Count" if select == "COUNT" else select
+        raise validation_error(f"Cannot specify the {projection} when choosing to get {chosen}")
+    if select == "ALL_PROJECTED_ATTRIBUTES" and request.get("IndexName") is None:
+        raise validation_error("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 
 
 def start_key_of(request: Request) -> Item | None:
