@@ -1,0 +1,275 @@
+"""KeyConditionExpression and legacy KeyConditions: one partition, and perhaps a range of its sort keys.
+
+Three steps, because the service takes them at different times. `key_condition` checks the expression as any
+other. `KeyConditions.check` refuses what no key could satisfy (OR, nested paths, two conditions on one
+attribute). `KeyConditions.bind` needs the key schema and gives the range of storage keys to read.
+
+Sources: "Key condition expressions for the Query operation"; the texts of the errors are the service's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backend.errors import ServiceError, validation_error
+from backend.expressions import ast
+from backend.expressions.checks import operands_of
+from backend.expressions.conditions import condition
+from backend.expressions.scope import Scope, Values
+from backend.model.keys import (
+    MAX_PARTITION_BYTES,
+    MAX_SORT_BYTES,
+    KeyAttribute,
+    KeySchema,
+    escaped,
+    partition_prefix,
+    scalar_bytes,
+    successor,
+    terminated,
+)
+from backend.protocol import AttributeValue, Item
+
+_KIND = "KeyConditionExpression"
+_INVALID = "One or more parameter values were invalid: "
+_MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+MAX_CONDITIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTest:
+    """What one key attribute must be.
+
+    `operator` is `=`, `<`, `<=`, `>`, `>=`, `BETWEEN` or `begins_with`.
+    """
+
+    operator: str
+    operands: tuple[AttributeValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCondition:
+    """A bound key condition.
+
+    `partition` holds the partition attributes, `sort` the tests on sort attributes in schema order. `start`
+    and `stop` bound the storage keys: start <= key < stop, where None means no end.
+    """
+
+    partition: Item
+    sort: tuple[KeyTest, ...]
+    prefix: bytes
+    start: bytes
+    stop: bytes | None
+
+    def contains(self, storage_key: bytes) -> bool:
+        """Whether a storage key, with whatever follows its sort bytes, is inside the condition's range."""
+        return self.start <= storage_key and (self.stop is None or storage_key < self.stop)
+
+
+class KeyConditions:
+    """A key condition before it meets a schema."""
+
+    __slots__ = ("_tests", "_tree", "_values")
+
+    def __init__(
+        self, tree: ast.Condition | None, values: Values, tests: Mapping[str, KeyTest] | None = None
+    ) -> None:
+        self._tree = tree
+        self._values = values
+        self._tests = tests
+
+    def check(self, most: int = MAX_CONDITIONS) -> Mapping[str, KeyTest]:
+        """The test of each attribute; ValidationException for what cannot be a condition on keys.
+
+        `most` is how many attributes a key may have: more than two only where indexes with keys of several
+        attributes are meant.
+        """
+        if self._tests is None:
+            assert self._tree is not None, "tests come from a tree or from legacy parameters"
+            self._tests = _tests(self._tree, self._values)
+        if not 0 < len(self._tests) <= most:
+            raise validation_error("Conditions can be of length 1 or 2 only")
+        return self._tests
+
+    def bind(self, schema: KeySchema) -> KeyCondition:
+        """The condition on the keys of a table or index.
+
+        Raises ValidationException when it does not fit the schema: a missing partition key, an attribute
+        that is no key, a type that is not the key's, an operator that a partition key does not take.
+        """
+        tests = dict(self.check(max(MAX_CONDITIONS, len(schema.names))))
+        partition = _partition(schema, tests)
+        sort = _sort(schema, tests)
+        prefix = partition_prefix(schema, partition)
+        start, stop = _range(schema, sort, prefix)
+        return KeyCondition(partition, sort, prefix, start, stop)
+
+
+def key_condition(text: str, scope: Scope) -> KeyConditions:
+    """A request's KeyConditionExpression, checked as an expression; see `KeyConditions` for the rest."""
+    checked = condition(text, _KIND, scope)
+    return KeyConditions(checked.tree, scope.values)
+
+
+def from_tests(tests: Mapping[str, KeyTest]) -> KeyConditions:
+    """Key conditions as the legacy KeyConditions parameter gives them."""
+    return KeyConditions(None, {}, tests)
+
+
+# What an expression says about each attribute.
+
+
+def _tests(tree: ast.Condition, values: Values) -> Mapping[str, KeyTest]:
+    tests: dict[str, KeyTest] = {}
+    repeated = False
+    for part in _conjuncts(tree):
+        name, test = _test(part, values)
+        repeated = repeated or name in tests
+        tests[name] = test
+    if repeated:
+        raise validation_error("KeyConditionExpressions must only contain one condition per key")
+    return tests
+
+
+def _conjuncts(tree: ast.Condition) -> list[ast.Condition]:
+    """The conditions that AND joins; an operator that a key condition never has is refused at once."""
+    if isinstance(tree, ast.And):
+        return [part for condition in tree.conditions for part in _conjuncts(condition)]
+    operator = None
+    if isinstance(tree, ast.Or):
+        operator = "OR"
+    elif isinstance(tree, ast.Not):
+        operator = "NOT"
+    elif isinstance(tree, ast.In):
+        operator = "IN"
+    elif isinstance(tree, ast.Comparison) and tree.operator == "<>":
+        operator = "<>"
+    elif isinstance(tree, ast.Function) and tree.name != "begins_with":
+        operator = tree.name
+    if operator is not None:
+        raise validation_error(f"Invalid operator used in {_KIND}: {operator}")
+    return [tree]
+
+
+def _test(part: ast.Condition, values: Values) -> tuple[str, KeyTest]:
+    assert isinstance(part, ast.Comparison | ast.Between | ast.Function), "anything else was refused"
+    operands = operands_of(part)
+    operator = _operator(part)
+    if operator in ("BETWEEN", "begins_with") and isinstance(operands[0], ast.Placeholder | ast.Constant):
+        raise validation_error(
+            f"Invalid condition in {_KIND}: {operator} operator must have the key attribute "
+            "as its first operand"
+        )
+    name: str | None = None
+    constants: list[AttributeValue] = []
+    for operand in operands:
+        if isinstance(operand, ast.Function):
+            raise validation_error("KeyConditionExpressions cannot contain nested operations")
+        if isinstance(operand, ast.Path):
+            if name is not None:
+                raise validation_error(
+                    f"Invalid condition in {_KIND}: Multiple attribute names used in one condition"
+                )
+            if len(operand.elements) > 1:
+                raise validation_error("KeyConditionExpressions cannot have conditions on nested attributes")
+            name = str(operand.elements[0])
+        else:
+            constants.append(values[operand.name] if isinstance(operand, ast.Placeholder) else operand.value)
+    if name is None:
+        raise validation_error(f"Invalid condition in {_KIND}: No key attribute specified")
+    if not isinstance(operands[0], ast.Path):
+        operator = _MIRRORED[operator]
+    return name, KeyTest(operator, tuple(constants))
+
+
+def _operator(part: ast.Comparison | ast.Between | ast.Function) -> str:
+    if isinstance(part, ast.Comparison):
+        return part.operator
+    return "BETWEEN" if isinstance(part, ast.Between) else part.name
+
+
+# What the tests come to on a schema.
+
+
+def _partition(schema: KeySchema, tests: dict[str, KeyTest]) -> Item:
+    """The values of the partition attributes, taken out of `tests`."""
+    if len(tests) > len(schema.names) and schema.partition.name in tests:
+        raise _unsupported()
+    partition: dict[str, AttributeValue] = {}
+    for attribute in schema.partition_attributes:
+        test = tests.pop(attribute.name, None)
+        if test is None:
+            if len(tests) > len(schema.names):
+                raise _unsupported()
+            raise validation_error(f"Query condition missed key schema element: {attribute.name}")
+        _check_operands(attribute, test, MAX_PARTITION_BYTES)
+        if test.operator != "=":
+            raise _unsupported()
+        partition[attribute.name] = test.operands[0]
+    return partition
+
+
+def _sort(schema: KeySchema, tests: dict[str, KeyTest]) -> tuple[KeyTest, ...]:
+    """The tests on the sort attributes: equalities from the first on, the last one anything."""
+    sort: list[KeyTest] = []
+    for attribute in schema.sort_attributes:
+        test = tests.get(attribute.name)
+        if test is None:
+            break
+        _check_operands(attribute, test, MAX_SORT_BYTES)
+        sort.append(test)
+        del tests[attribute.name]
+        if test.operator != "=":
+            break
+    if tests:
+        remaining = schema.sort_attributes[len(sort) :]
+        if not remaining or (sort and sort[-1].operator != "="):
+            raise _unsupported()
+        raise validation_error(f"Query condition missed key schema element: {remaining[0].name}")
+    return tuple(sort)
+
+
+def _unsupported() -> ServiceError:
+    return validation_error("Query key condition not supported")
+
+
+def _check_operands(attribute: KeyAttribute, test: KeyTest, limit: int) -> None:
+    for value in test.operands:
+        if attribute.type not in value:
+            raise validation_error(f"{_INVALID}Condition parameter type does not match schema type")
+        content = value[attribute.type]
+        if not content and test.operator != "begins_with":
+            kind = "string" if attribute.type == "S" else "binary"
+            raise validation_error(
+                "One or more parameter values are not valid. The AttributeValue for a key attribute "
+                f"cannot contain an empty {kind} value. Key: {attribute.name}"
+            )
+        if attribute.type != "N" and len(scalar_bytes(attribute, value)) > limit:
+            raise validation_error(
+                f"{_INVALID}Size of hashkey has exceeded the maximum size limit of{limit} bytes"
+                if limit == MAX_PARTITION_BYTES
+                else f"{_INVALID}Aggregated size of all range keys has exceeded "
+                f"the size limit of {limit} bytes"
+            )
+
+
+def _range(schema: KeySchema, sort: tuple[KeyTest, ...], prefix: bytes) -> tuple[bytes, bytes | None]:
+    """First storage key of a condition, and the one it ends before."""
+    for attribute, test in zip(schema.sort_attributes, sort, strict=False):
+        raw = [scalar_bytes(attribute, value) for value in test.operands]
+        if test.operator == "begins_with":
+            beginning = prefix + escaped(raw[0])
+            return beginning, successor(beginning)
+        first = prefix + terminated(raw[0])
+        if test.operator == "=":
+            prefix = first
+        elif test.operator == "BETWEEN":
+            return first, successor(prefix + terminated(raw[1]))
+        elif test.operator in ("<", "<="):
+            return prefix, first if test.operator == "<" else successor(first)
+        else:
+            # Storage keys of index entries go on behind the sort bytes: "after" means after all of those.
+            after = successor(first) if test.operator == ">" else first
+            assert after is not None, "sort bytes end in zeros"
+            return after, successor(prefix)
+    return prefix, successor(prefix)

@@ -1,0 +1,478 @@
+"""UpdateExpression: checked, and applied to an item.
+
+The rules of this file:
+
+* Every right-hand side and every index sees the item as it was before the update. Actions cannot see each
+  other, and since no two paths overlap, their order does not matter.
+* SET beyond the end of a list appends; several such append in the order of their indexes. REMOVE takes
+  elements out after everything else, so that indexes keep meaning what they meant.
+* The parent of a path must exist and be a map or list that the path fits. Only an item that does not exist
+  forgives a REMOVE or DELETE that leads nowhere: there is nothing to remove.
+* An item is never mutated. The new one shares with the old what the update did not touch.
+
+Sources: "Update expressions" and API reference of UpdateItem; the texts of the errors are the service's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from backend.errors import ServiceError, validation_error
+from backend.expressions import ast, paths
+from backend.expressions.checks import (
+    check_count,
+    check_value_defined,
+    constant_of,
+    incorrect_operand,
+    leaves,
+)
+from backend.expressions.conditions import resolve_operand
+from backend.expressions.lexer import invalid
+from backend.expressions.parser import parse_update
+from backend.expressions.projections import Projection
+from backend.expressions.scope import Names, Scope, Values
+from backend.model import numbers
+from backend.model.keys import KeySchema, check_index_attributes
+from backend.model.values import MAX_NESTING, type_of
+from backend.protocol import AttributeValue, Item
+
+_KIND = "UpdateExpression"
+_COMPILED_FORMS = 2048
+_INVALID = "One or more parameter values were invalid: "
+_FUNCTIONS = {"if_not_exists": 2, "list_append": 2}
+# What types are called in the errors of ADD and DELETE.
+_TYPE_NAMES = {
+    "S": "STRING",
+    "N": "NUMBER",
+    "B": "BINARY",
+    "BOOL": "BOOLEAN",
+    "NULL": "NULL",
+    "M": "MAP",
+    "L": "LIST",
+}
+_SETS = frozenset(("SS", "NS", "BS"))
+_NO_VALUES: Values = {}
+
+
+class Update:
+    """The actions of one request, bound to its values."""
+
+    __slots__ = ("_legacy", "_projection", "_values", "top_level_names", "tree")
+
+    def __init__(self, tree: ast.Update, values: Values, projection: Projection, *, legacy: bool) -> None:
+        self.tree = tree
+        self.top_level_names = projection.top_level_names
+        self._values = values
+        self._projection = projection
+        self._legacy = legacy
+
+    def check_attributes(self, schema: KeySchema, indexes: Mapping[str, KeySchema]) -> None:
+        """Refuse to update a key, or an index key in a way that no item could make right.
+
+        `indexes` maps index names to their keys. Needs no item: it comes before the condition is evaluated.
+        """
+        for name in self.top_level_names:
+            if name in schema.names:
+                raise validation_error(
+                    f"{_INVALID}Cannot update attribute {name}. This attribute is part of the key"
+                )
+        for index_name, index in indexes.items():
+            self._check_index(index_name, index)
+
+    def _check_index(self, index_name: str, index: KeySchema) -> None:
+        for action in self.tree.actions:
+            if isinstance(action, ast.Remove | ast.Delete) or len(action.path.elements) > 1:
+                continue
+            datatype = self._known_type(action.value)
+            for attribute in index.attributes:
+                if attribute.name == action.path.elements[0] and datatype not in (None, attribute.type):
+                    raise validation_error(
+                        f"{_INVALID}Type mismatch for Index Key {attribute.name} "
+                        f"Expected: {attribute.type} Actual: {datatype} IndexName: {index_name}"
+                    )
+        for path in _paths_read_or_written(self.tree):
+            if len(path.elements) > 1 and path.elements[0] in index.names:
+                raise validation_error(
+                    "Key attributes must be scalars; list random access '[]' and map lookup '.' "
+                    f"are not allowed: IndexKey: {path.elements[0]}"
+                )
+
+    def _known_type(self, value: ast.Operand | ast.Arithmetic) -> str | None:
+        if isinstance(value, ast.Arithmetic):
+            return "N"
+        if isinstance(value, ast.Function):
+            return "L" if value.name == "list_append" else None
+        constant = constant_of(value, self._values)
+        return None if constant is None else type_of(constant)
+
+    def check_result(self, item: Item, indexes: Mapping[str, KeySchema]) -> None:
+        """Refuse a result whose updated attributes an index could not have as keys."""
+        touched = {name: item[name] for name in self.top_level_names if name in item}
+        if touched:
+            for index_name, index in indexes.items():
+                check_index_attributes(index, index_name, touched, update=not self._legacy)
+
+    def apply(self, item: Item | None, key: Item, schema: KeySchema) -> Item | None:
+        """The item after the update; `key` and what the actions make, if there was no item.
+
+        None when there was no item and nothing makes one: an update of nothing but REMOVE and DELETE.
+        Raises ValidationException when the item does not fit the actions; then nothing has happened.
+        """
+        if not set(self.top_level_names).isdisjoint(schema.names):
+            self.check_attributes(schema, {})
+        actions = self.tree.actions
+        if item is None and actions and all(isinstance(act, ast.Remove | ast.Delete) for act in actions):
+            return None
+        before = key if item is None else item
+        root = _Change(before, self._values, exists=item is not None, legacy=self._legacy)
+        return root.apply(actions)
+
+    def updated_old(self, old: Item | None, new: Item | None) -> Item:
+        """What ReturnValues=UPDATED_OLD returns: the touched paths as they were. Empty for nothing."""
+        return {} if old is None else self._projection.apply(old)
+
+    def updated_new(self, old: Item | None, new: Item | None) -> Item:
+        """What ReturnValues=UPDATED_NEW returns: what is now at the touched paths. Empty for nothing."""
+        return {} if new is None else self._projection.apply(new)
+
+
+def update(text: str, scope: Scope) -> Update:
+    """A request's UpdateExpression, checked.
+
+    Raises ValidationException in the service's words. The placeholders count as used in `scope`.
+    """
+    tree = parse_update(text)
+    _check(tree, scope.names, scope.values)
+    resolved, projection, aliases, placeholders = _compiled(text, scope.names_key)
+    scope.use(aliases, placeholders)
+    return Update(resolved, scope.values, projection, legacy=False)
+
+
+def from_actions(actions: tuple[ast.Action, ...]) -> Update:
+    """An update as the legacy AttributeUpdates mean it, values standing in the tree as constants."""
+    projection = Projection(action.path for action in actions)
+    return Update(ast.Update(actions), _NO_VALUES, projection, legacy=True)
+
+
+@lru_cache(_COMPILED_FORMS)
+def _compiled(
+    text: str, names_key: tuple[tuple[str, str], ...]
+) -> tuple[ast.Update, Projection, frozenset[str], frozenset[str]]:
+    tree = parse_update(text)
+    resolved = resolve(tree, dict(names_key))
+    found = [leaf for action in tree.actions for leaf in _leaves(action)]
+    return (
+        resolved,
+        Projection(action.path for action in resolved.actions),
+        frozenset(alias for leaf in found if isinstance(leaf, ast.Path) for alias in paths.aliases(leaf)),
+        frozenset(leaf.name for leaf in found if isinstance(leaf, ast.Placeholder)),
+    )
+
+
+def resolve(tree: ast.Update, names: Names) -> ast.Update:
+    """The tree with name placeholders replaced; KeyError for an undefined one."""
+    actions: list[ast.Action] = []
+    for action in tree.actions:
+        path = paths.resolve(action.path, names)
+        if isinstance(action, ast.Set):
+            value = action.value
+            if isinstance(value, ast.Arithmetic):
+                left, right = resolve_operand(value.left, names), resolve_operand(value.right, names)
+                actions.append(ast.Set(path, ast.Arithmetic(value.operator, left, right)))
+            else:
+                actions.append(ast.Set(path, resolve_operand(value, names)))
+        elif isinstance(action, ast.Remove):
+            actions.append(ast.Remove(path))
+        else:
+            actions.append(type(action)(path, action.value))
+    return ast.Update(tuple(actions))
+
+
+# Checks, in the service's order.
+
+
+def _operands(action: ast.Action) -> tuple[ast.Operand, ...]:
+    if isinstance(action, ast.Remove):
+        return ()
+    if isinstance(action.value, ast.Arithmetic):
+        return (action.value.left, action.value.right)
+    return (action.value,)
+
+
+def _leaves(action: ast.Action) -> Iterator[ast.Path | ast.Placeholder | ast.Constant]:
+    yield action.path
+    yield from leaves(_operands(action))
+
+
+def _paths_read_or_written(tree: ast.Update) -> Iterator[ast.Path]:
+    for action in tree.actions:
+        for leaf in _leaves(action):
+            if isinstance(leaf, ast.Path):
+                yield leaf
+
+
+def _check(tree: ast.Update, names: Names, values: Values) -> None:
+    for path in _paths_read_or_written(tree):
+        paths.check_reserved(path, _KIND)
+    functions = [
+        function
+        for action in tree.actions
+        for operand in _operands(action)
+        for function in _functions(operand)
+    ]
+    for function in functions:
+        if function.name not in _FUNCTIONS:
+            raise invalid(_KIND, f"Invalid function name; function: {function.name}")
+    if tree.repeated_section is not None:
+        raise invalid(
+            _KIND,
+            f'The "{tree.repeated_section}" section can only be used once in an update expression;',
+        )
+    for path in _paths_read_or_written(tree):
+        paths.check_defined(path, _KIND, names)
+    for action in tree.actions:
+        for leaf in _leaves(action):
+            if isinstance(leaf, ast.Placeholder):
+                check_value_defined(leaf, _KIND, values)
+    paths.check_disjoint([paths.resolve(action.path, names) for action in tree.actions], _KIND)
+    for action in tree.actions:
+        _check_operator(action, values)
+    for function in functions:
+        _check_function(function, values)
+    for action in tree.actions:
+        if isinstance(action, ast.Set) and isinstance(action.value, ast.Arithmetic):
+            _check_arithmetic(action.value, values)
+
+
+def _functions(operand: ast.Operand) -> Iterator[ast.Function]:
+    if isinstance(operand, ast.Function):
+        for argument in operand.arguments:
+            yield from _functions(argument)
+        yield operand
+
+
+def _check_operator(action: ast.Action, values: Values) -> None:
+    if not isinstance(action, ast.Add | ast.Delete):
+        return
+    value = constant_of(action.value, values)
+    datatype = "" if value is None else type_of(value)
+    adds = isinstance(action, ast.Add)
+    if datatype not in _SETS and not (adds and datatype == "N"):
+        raise invalid(
+            _KIND,
+            "Incorrect operand type for operator or function; "
+            f"operator: {'ADD' if adds else 'DELETE'}, operand type: {_TYPE_NAMES[datatype]}",
+        )
+
+
+def _check_function(function: ast.Function, values: Values) -> None:
+    check_count(function, _FUNCTIONS[function.name], _KIND)
+    if function.name == "if_not_exists":
+        if not isinstance(function.arguments[0], ast.Path):
+            raise invalid(
+                _KIND,
+                f"Operator or function requires a document path; operator or function: {function.name}",
+            )
+        return
+    for argument in function.arguments:
+        value = constant_of(argument, values)
+        if value is not None and "L" not in value:
+            raise incorrect_operand(_KIND, function.name, type_of(value))
+
+
+def _check_arithmetic(value: ast.Arithmetic, values: Values) -> None:
+    for operand in (value.left, value.right):
+        if isinstance(operand, ast.Function) and operand.name == "list_append":
+            raise incorrect_operand(_KIND, value.operator, "L")
+        constant = constant_of(operand, values)
+        if constant is not None and "N" not in constant:
+            raise incorrect_operand(_KIND, value.operator, type_of(constant))
+
+
+# Application.
+
+_GONE: AttributeValue = {}
+
+
+class _Change:
+    """One update of one item. `before` is what right-hand sides see."""
+
+    def __init__(self, before: Item, values: Values, *, exists: bool, legacy: bool) -> None:
+        self._before = before
+        self._values = values
+        self._exists = exists
+        self._legacy = legacy
+
+    def apply(self, actions: tuple[ast.Action, ...]) -> Item:
+        item = dict(self._before)
+        nested: dict[str, dict[Any, Any]] = {}
+        for action in actions:
+            name = paths.top_level_name(action.path)
+            if len(action.path.elements) > 1:
+                _plant(nested.setdefault(name, {}), action)
+            else:
+                self._place(item, name, action)
+        for name, branches in nested.items():
+            changed = self._below(self._before.get(name), branches)
+            if changed is not None:
+                item[name] = changed
+        return item
+
+    def _place(self, members: dict[str, AttributeValue], name: str, action: ast.Action) -> None:
+        value = self._outcome(action, members.get(name))
+        if value is _GONE:
+            members.pop(name, None)
+        else:
+            members[name] = value
+
+    def _below(self, value: AttributeValue | None, branches: dict[Any, Any]) -> AttributeValue | None:
+        """A map or list with the actions below it done; None to leave things as they are."""
+        if value is None and not self._exists and _only_removes(branches):
+            return None
+        by_index = isinstance(next(iter(branches)), int)
+        if value is not None and not by_index and "M" in value:
+            return {"M": self._in_map(value["M"], branches)}
+        if value is not None and by_index and "L" in value:
+            return {"L": self._in_list(value["L"], branches)}
+        raise validation_error("The document path provided in the update expression is invalid for update")
+
+    def _in_map(self, members: Item, branches: dict[Any, Any]) -> Item:
+        changed = dict(members)
+        for name, below in branches.items():
+            if isinstance(below, dict):
+                value = self._below(members.get(name), below)
+                if value is not None:
+                    changed[name] = value
+            else:
+                self._place(changed, name, below)
+        return changed
+
+    def _in_list(self, elements: list[AttributeValue], branches: dict[Any, Any]) -> list[AttributeValue]:
+        changed = list(elements)
+        gone = []
+        for index in sorted(branches):
+            below = branches[index]
+            current = elements[index] if index < len(elements) else None
+            value = self._below(current, below) if isinstance(below, dict) else self._outcome(below, current)
+            if value is _GONE:
+                gone.append(index)
+            elif value is not None and index < len(elements):
+                changed[index] = value
+            elif value is not None:
+                changed.append(value)
+        for index in reversed(gone):
+            # An element beyond the end is as absent as it was asked to be; appended ones are not meant.
+            if index < len(elements):
+                del changed[index]
+        return changed
+
+    def _outcome(self, action: ast.Action, current: AttributeValue | None) -> AttributeValue:
+        """What an action leaves at its path, `_GONE` for nothing."""
+        if isinstance(action, ast.Set):
+            return _checked_depth(self._right_hand_side(action.value), action.path)
+        if isinstance(action, ast.Remove):
+            return _GONE
+        operand = constant_of(action.value, self._values)
+        if operand is None:
+            raise self._wrong_type()
+        if isinstance(action, ast.Add):
+            return operand if current is None else self._sum(current, operand)
+        return _GONE if current is None else self._difference(current, operand)
+
+    def _sum(self, current: AttributeValue, operand: AttributeValue) -> AttributeValue:
+        datatype = type_of(operand)
+        if datatype not in current:
+            raise self._wrong_type()
+        old, new = current[datatype], operand[datatype]
+        if datatype == "N":
+            return {"N": numbers.add(old, new)}
+        if datatype == "L":
+            return {"L": [*old, *new]}
+        present = set(old)
+        return {datatype: [*old, *(member for member in new if member not in present)]}
+
+    def _difference(self, current: AttributeValue, operand: AttributeValue) -> AttributeValue:
+        datatype = type_of(operand)
+        if datatype not in current:
+            raise self._wrong_type()
+        taken = set(operand[datatype])
+        rest = [member for member in current[datatype] if member not in taken]
+        if not rest:
+            return _GONE
+        return {datatype: rest}
+
+    def _right_hand_side(self, value: ast.Operand | ast.Arithmetic) -> AttributeValue:
+        if isinstance(value, ast.Arithmetic):
+            left, right = self._operand(value.left), self._operand(value.right)
+            if "N" not in left or "N" not in right:
+                raise self._wrong_type()
+            compute = numbers.add if value.operator == "+" else numbers.subtract
+            return {"N": compute(left["N"], right["N"])}
+        return self._operand(value)
+
+    def _operand(self, operand: ast.Operand) -> AttributeValue:
+        if isinstance(operand, ast.Path):
+            found = paths.getter(operand)(self._before, self._values)
+            if found is None:
+                raise validation_error(
+                    "The provided expression refers to an attribute that does not exist in the item"
+                )
+            return found
+        if isinstance(operand, ast.Function):
+            return self._function(operand)
+        value = constant_of(operand, self._values)
+        assert value is not None, "a checked update has no undefined value"
+        return value
+
+    def _function(self, function: ast.Function) -> AttributeValue:
+        first, second = function.arguments
+        if function.name == "if_not_exists" and isinstance(first, ast.Path):
+            found = paths.getter(first)(self._before, self._values)
+            return self._operand(second) if found is None else found
+        left, right = self._operand(first), self._operand(second)
+        if "L" not in left or "L" not in right:
+            raise self._wrong_type()
+        return {"L": [*left["L"], *right["L"]]}
+
+    def _wrong_type(self) -> ServiceError:
+        return validation_error(
+            "Type mismatch for attribute to update"
+            if self._legacy
+            else "An operand in the update expression has an incorrect data type"
+        )
+
+
+def _plant(branches: dict[Any, Any], action: ast.Action) -> None:
+    *parents, last = action.path.elements[1:]
+    for element in parents:
+        branches = branches.setdefault(element, {})
+    branches[last] = action
+
+
+def _only_removes(branches: dict[Any, Any]) -> bool:
+    return all(
+        _only_removes(below) if isinstance(below, dict) else isinstance(below, ast.Remove | ast.Delete)
+        for below in branches.values()
+    )
+
+
+def _checked_depth(value: AttributeValue, path: ast.Path) -> AttributeValue:
+    """The value, unless it would make the item nest deeper than values may."""
+    if len(path.elements) > 1 and ("M" in value or "L" in value):
+        depth = len(path.elements) - 1 + _depth(value)
+        if depth > MAX_NESTING:
+            raise validation_error(
+                "Nesting Levels have exceeded supported limits: "
+                "Attributes in the item have nested levels beyond supported limit"
+            )
+    return value
+
+
+def _depth(value: AttributeValue) -> int:
+    if "M" in value:
+        return 1 + max(map(_depth, value["M"].values()), default=0)
+    if "L" in value:
+        return 1 + max(map(_depth, value["L"]), default=0)
+    return 0
