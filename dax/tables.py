@@ -32,7 +32,7 @@ class Tables:
         self._last: dict[str, KeySchema] = {}
 
     async def schema(self, table: str) -> KeySchema:
-        """The key schema of `table`. Raises what DescribeTable raises, unless an older answer is still known."""
+        """The key schema of `table`. Raises what DescribeTable raises, unless an older answer is known."""
         known = self._current.get(table)
         if known is not None and self._clock.now() < known[1]:
             return known[0]

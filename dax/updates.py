@@ -20,7 +20,7 @@ from dax.core import Unresolved
 
 @dataclass(frozen=True, slots=True)
 class UpdatePlan:
-    """The request for the store, and what to make of its response: the new item, and the caller's response."""
+    """The request for the store, and what becomes of its response: the new item, and the caller's."""
 
     store_request: Request
     outcome: Callable[[Response], tuple[Item | None, Response]]

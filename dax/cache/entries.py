@@ -27,11 +27,11 @@ class Entry:
 
     stored_at, expires_at: seconds of the cluster's clock (`FOREVER` = no expiry by time).
     size: what it counts against the capacity. sequence: the replication log's position that it came from.
-    json, json_crc: the response's DynamoDB-JSON body and its CRC32 as header text, or None until a wire asks.
+    json, json_head: the DynamoDB-JSON body and the head lines that belong to it, or None until that wire asks.
     binary: the response as the DAX binary protocol sends it, or None until that wire asks.
     """
 
-    __slots__ = ("binary", "expires_at", "json", "json_crc", "sequence", "size", "stored_at")
+    __slots__ = ("binary", "expires_at", "json", "json_head", "sequence", "size", "stored_at")
 
     def __init__(self, stored_at: float, expires_at: float, size: int, sequence: int) -> None:
         self.stored_at = stored_at
@@ -39,7 +39,7 @@ class Entry:
         self.size = size
         self.sequence = sequence
         self.json: bytes | None = None
-        self.json_crc: str | None = None
+        self.json_head: str | None = None
         self.binary: bytes | None = None
 
     @property

@@ -20,7 +20,7 @@ ItemKey = tuple[str, bytes]
 """Table name, and the primary key as `backend.model.keys.encode` writes it."""
 
 ENTRY_OVERHEAD = 100
-"""Bytes charged to an entry besides its key and its item: what DynamoDB charges per item of indexed storage."""
+"""Bytes charged to an entry besides its key and its item: DynamoDB charges so much per stored item."""
 
 
 @dataclass(frozen=True, slots=True)

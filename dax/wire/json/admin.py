@@ -1,0 +1,64 @@
+"""What an operator asks of one node over HTTP, beside the DynamoDB operations.
+
+    GET  /_daxsim/status    -> `Node.status`
+    POST /_daxsim/inspect   {"operation": "GetItem", "request": {...}} -> `Node.inspect`
+    POST /_daxsim/flush     {"table": name?, "key": {...}?, "cache": "item" | "query" | "both"?}
+                            -> {"node": id, "flushed": entries}
+
+Requests and keys are in DynamoDB JSON (binary as base64), and so are items in the answers. What is wrong
+with a request is told as DynamoDB tells it: HTTP 400 with `__type` and `message`. No signature is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.errors import ServiceError, validation_error
+from backend.validation.shapes import decode, is_known
+from backend.wire import encode_response, parse
+from dax.node import Node
+
+PREFIX = "/_daxsim/"
+
+
+def answer(node: Node, method: str, path: str, body: bytes) -> bytes:
+    """The JSON body that answers an administrative request. Raises ServiceError."""
+    route = (method, path.removeprefix(PREFIX))
+    if route == ("GET", "status"):
+        return encode_response(node.status())
+    if route == ("POST", "inspect"):
+        return encode_response(_inspect(node, _members(body, {"operation", "request"})))
+    if route == ("POST", "flush"):
+        return encode_response(_flush(node, _members(body, {"table", "key", "cache"})))
+    raise ServiceError("UnknownOperationException", f"{method} {path} is not a route of a node", status=404)
+
+
+def _inspect(node: Node, members: dict[str, Any]) -> dict[str, Any]:
+    operation, request = members.get("operation"), members.get("request")
+    if not isinstance(operation, str) or not isinstance(request, dict):
+        raise validation_error("inspect takes an operation (a string) and its request (an object)")
+    if not is_known(operation):
+        raise validation_error(f"{operation} is not an operation")
+    return node.inspect(operation, decode(operation, request))
+
+
+def _flush(node: Node, members: dict[str, Any]) -> dict[str, Any]:
+    table, key, cache = members.get("table"), members.get("key"), members.get("cache", "item")
+    if table is not None and not isinstance(table, str):
+        raise validation_error("table must be a string")
+    if not isinstance(cache, str):
+        raise validation_error("cache must be a string")
+    if key is not None:
+        key = decode("GetItem", {"TableName": table, "Key": key})["Key"]
+    return {"node": node.node_id, "flushed": node.flush(table, key, cache)}
+
+
+def _members(body: bytes, allowed: set[str]) -> dict[str, Any]:
+    parsed = parse(body)
+    if not isinstance(parsed, dict):
+        raise validation_error("the body must be a JSON object")
+    unknown = sorted(set(parsed) - allowed)
+    if unknown:
+        told = f"unknown members: {', '.join(unknown)}; there are {', '.join(sorted(allowed))}"
+        raise validation_error(told)
+    return parsed
