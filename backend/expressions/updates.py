@@ -156,6 +156,16 @@ def from_actions(actions: tuple[ast.Action, ...]) -> Update:
     return Update(ast.Update(actions), _NO_VALUES, projection, legacy=True)
 
 
+def from_tree(tree: ast.Update) -> Update:
+    """An update whose values stand in its tree as constants, such as a PartiQL statement gives.
+
+    Raises ValidationException for paths that exclude each other and for operands of a wrong type.
+    """
+    paths.check_disjoint([action.path for action in tree.actions], _KIND)
+    _check_types(tree, _NO_VALUES)
+    return Update(tree, _NO_VALUES, Projection(action.path for action in tree.actions), legacy=False)
+
+
 @lru_cache(_COMPILED_FORMS)
 def _compiled(
     text: str, names_key: tuple[tuple[str, str], ...]
@@ -237,10 +247,16 @@ def _check(tree: ast.Update, names: Names, values: Values) -> None:
             if isinstance(leaf, ast.Placeholder):
                 check_value_defined(leaf, _KIND, values)
     paths.check_disjoint([paths.resolve(action.path, names) for action in tree.actions], _KIND)
+    _check_types(tree, values)
+
+
+def _check_types(tree: ast.Update, values: Values) -> None:
     for action in tree.actions:
         _check_operator(action, values)
-    for function in functions:
-        _check_function(function, values)
+    for action in tree.actions:
+        for operand in _operands(action):
+            for function in _functions(operand):
+                _check_function(function, values)
     for action in tree.actions:
         if isinstance(action, ast.Set) and isinstance(action.value, ast.Arithmetic):
             _check_arithmetic(action.value, values)
