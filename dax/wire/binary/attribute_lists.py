@@ -1,0 +1,79 @@
+"""Attribute lists and their ids: what stands for the names of an item's non-key attributes.
+
+On the wire an item is an id and then values; the id means an *ordered* list of names. Clients keep both
+directions for as long as they live and never ask twice, so that an id must mean the same list on every node,
+and after a restart. Therefore:
+
+* Id 1 is the empty list; 0 is never an id (JavaScript clients hang on it).
+* An id is derived from the list by a hash, in 2 .. 2^53-1. Every node of every cluster gives a list the same
+  id, in any order of events: there is nothing to agree on and nothing to repair.
+* Only the way back, id to list, is knowledge. One `AttributeLists` object is shared by the nodes of a
+  cluster, so a node that restarts finds it there. `learned` is called with each new list before its id is
+  handed out, for a cluster that keeps its data in a directory to write it down; `restore` takes it back at
+  the start.
+* Should two lists ever hash to one id, the later one takes the next free id.
+* The order is taken as given. Clients sort names by different rules; two orders are two ids.
+
+The table grows with every distinct list and never shrinks, in DAX as here: unbounded attribute names exhaust
+a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+
+from dax.wire.binary import cbor
+
+Names = tuple[str, ...]
+
+EMPTY_ID = 1
+_FIRST_ID = 2
+_ID_COUNT = (1 << 53) - _FIRST_ID
+
+
+class AttributeLists:
+    """The lists of one cluster, both ways."""
+
+    def __init__(self, learned: Callable[[int, Names], None] | None = None) -> None:
+        self._ids: dict[Names, int] = {(): EMPTY_ID}
+        self._names: dict[int, Names] = {EMPTY_ID: ()}
+        self._learned = learned
+        self.bytes_used = 0
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def id_of(self, names: Names) -> int:
+        """The id of a list, handed out now if it is new."""
+        known = self._ids.get(names)
+        if known is not None:
+            return known
+        identifier = derived_id(names)
+        while identifier in self._names:
+            identifier = (identifier - _FIRST_ID + 1) % _ID_COUNT + _FIRST_ID
+        if self._learned is not None:
+            self._learned(identifier, names)
+        self._remember(identifier, names)
+        return identifier
+
+    def names_of(self, identifier: int) -> Names | None:
+        """The list behind an id; None when this cluster never handed it out."""
+        return self._names.get(identifier)
+
+    def restore(self, lists: Iterable[tuple[int, Names]]) -> None:
+        """Take back what `learned` was told in an earlier life of the cluster."""
+        for identifier, names in lists:
+            if names not in self._ids:
+                self._remember(identifier, names)
+
+    def _remember(self, identifier: int, names: Names) -> None:
+        self._ids[names] = identifier
+        self._names[identifier] = names
+        self.bytes_used += sum(len(name) for name in names)
+
+
+def derived_id(names: Names) -> int:
+    """The id that a list has unless another list came first with the same."""
+    digest = sha256(cbor.array([cbor.text(name) for name in names])).digest()
+    return int.from_bytes(digest[:8], "big") % _ID_COUNT + _FIRST_ID
