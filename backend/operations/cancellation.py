@@ -18,6 +18,7 @@ MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 
 _REASONS = {
     "ConditionalCheckFailedException": "ConditionalCheckFailed",
+    "DuplicateItemException": "DuplicateItem",
     "ValidationException": "ValidationError",
     "ProvisionedThroughputExceededException": "ProvisionedThroughputExceeded",
     "ThrottlingException": "ThrottlingError",

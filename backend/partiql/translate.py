@@ -3,9 +3,10 @@
 Rules:
 
 * A constant becomes a `Constant`, a path a `Path`: no placeholders are needed.
-* Function names are case-insensitive in PartiQL; operand counts and the shapes that expressions do not have
-  (`IS`, `set_add`, a function compared with true) are checked and translated here, everything else is the
-  expression's own business.
+* Function names are case-insensitive in PartiQL. The shapes that expressions do not have (`IS`, `set_add`, a
+  function compared with true) are translated here; types and numbers of operands are the expression's own
+  business, whose refusals lose the words "Invalid ...Expression: ".
+* No word is reserved: PartiQL has its own keywords, which the lexer knows.
 
 Sources: the PartiQL operators and functions of the DynamoDB developer guide; the exact messages recorded on
 the live service by the public Parity Suite (tier 3, partiqlFunctions).
@@ -13,24 +14,24 @@ the live service by the public Parity Suite (tier 3, partiqlFunctions).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from backend.errors import ServiceError, validation_error
 from backend.expressions import ast as tree
+from backend.expressions.checks import check_condition
+from backend.expressions.conditions import Condition, from_tree
+from backend.expressions.updates import Update
+from backend.expressions.updates import from_tree as update_from_tree
 from backend.model import numbers
 from backend.partiql import ast
 from backend.partiql.values import is_constant, value_of
 from backend.protocol import AttributeValue
 
-_OPERANDS = {
-    "attribute_exists": 1,
-    "attribute_not_exists": 1,
-    "attribute_type": 2,
-    "begins_with": 2,
-    "contains": 2,
-    "size": 1,
-}
-_PREDICATES = frozenset(_OPERANDS) - {"size"}
+_PREDICATES = frozenset(
+    ("attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains")
+)
 _MAX_CANDIDATES = 100
 _EXPRESSION_CANDIDATES = 99
 """An IN of an expression takes 99 candidates; PartiQL's takes 100."""
@@ -56,12 +57,49 @@ _DATATYPES: dict[str, tuple[str, ...]] = {
 
 Parameters = Sequence[AttributeValue]
 
+_KIND = "ConditionExpression"
+_KINDS = re.compile("^Invalid (ConditionExpression|UpdateExpression|KeyConditionExpression): ")
+
 
 def path(path: ast.Path) -> tree.Path:
     return tree.Path(path.parts)
 
 
 # Conditions
+
+
+def compiled(conditions: Iterable[ast.Expression], parameters: Parameters) -> Condition | None:
+    """All of several conditions, checked and ready to evaluate; None for none of them.
+
+    Raises `ValidationException`.
+    """
+    trees = tuple(condition(one, parameters) for one in conditions)
+    if not trees:
+        return None
+    found = trees[0] if len(trees) == 1 else tree.And(trees)
+    with own_words():
+        check_condition(found, _KIND, _HashNames(), {})
+    return from_tree(found)
+
+
+@contextmanager
+def own_words() -> Iterator[None]:
+    """Let refusals of expressions pass without naming an expression that the statement does not have."""
+    try:
+        yield
+    except ServiceError as refusal:
+        message = _KINDS.sub("", refusal.message or "")
+        raise ServiceError(refusal.code, message, status=refusal.status, fields=refusal.fields) from None
+
+
+class _HashNames(dict[str, str]):
+    """Every name beginning with `#` stands for itself: in a statement it is no placeholder."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> str:
+        return name
 
 
 def condition(expression: ast.Expression, parameters: Parameters) -> tree.Condition:
@@ -173,11 +211,6 @@ def _is(expression: ast.IsType) -> tree.Condition:
 
 
 def _call(call: ast.Call, parameters: Parameters) -> tree.Function:
-    if len(call.arguments) != _OPERANDS[call.name]:
-        raise validation_error(
-            "Incorrect number of operands for operator or function; "
-            f"operator or function: {call.name}, number of operands: {len(call.arguments)}"
-        )
     return tree.Function(call.name, tuple(_operand(argument, parameters) for argument in call.arguments))
 
 
@@ -188,9 +221,11 @@ def _unrecognized(call: ast.Call) -> ServiceError:
 # Changes
 
 
-def update(changes: Sequence[ast.Assignment | ast.Removal], parameters: Parameters) -> tree.Update:
-    """The expression tree of an UPDATE's SET and REMOVE clauses. Raises `ValidationException`."""
-    return tree.Update(tuple(_action(change, parameters) for change in changes))
+def compiled_update(changes: Sequence[ast.Assignment | ast.Removal], parameters: Parameters) -> Update:
+    """An UPDATE's SET and REMOVE clauses, checked and ready to apply. Raises `ValidationException`."""
+    actions = tuple(_action(change, parameters) for change in changes)
+    with own_words():
+        return update_from_tree(tree.Update(actions))
 
 
 def _action(change: ast.Assignment | ast.Removal, parameters: Parameters) -> tree.Action:

@@ -56,6 +56,7 @@ class Stream:
 
     arn: str
     label: str
+    table_id: str
     table_name: str
     key_schema: tuple[tuple[str, str], ...]
     view_type: str
@@ -113,6 +114,7 @@ class Streams:
         stream = Stream(
             arn=arn,
             label=label,
+            table_id=table.id,
             table_name=table.name,
             key_schema=table.definition.key_schema,
             view_type=view_type,
@@ -142,7 +144,7 @@ class Streams:
 
     def latest(self, table: Table) -> Stream | None:
         """The newest stream of the table, open or not."""
-        found = [one for one in self._streams.values() if one.arn.startswith(f"{table.arn}/stream/")]
+        found = [stream for stream in self._streams.values() if stream.table_id == table.id]
         return max(found, key=lambda one: one.created) if found else None
 
     def _attach(self, table: Table, stream: Stream) -> None:
@@ -297,6 +299,7 @@ def _item_of(stream: Stream) -> Item:
     """A stream as a row of the map `streams`."""
     item: dict[str, Any] = {
         "Label": {"S": stream.label},
+        "TableId": {"S": stream.table_id},
         "TableName": {"S": stream.table_name},
         "KeySchema": {"L": [{"L": [{"S": name}, {"S": kind}]} for name, kind in stream.key_schema]},
         "ViewType": {"S": stream.view_type},
@@ -315,6 +318,7 @@ def _stream_of(arn: str, item: Item, records: OrderedMap) -> Stream:
     return Stream(
         arn=arn,
         label=item["Label"]["S"],
+        table_id=item["TableId"]["S"],
         table_name=item["TableName"]["S"],
         key_schema=key_schema,
         view_type=item["ViewType"]["S"],
