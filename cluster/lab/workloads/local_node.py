@@ -23,7 +23,7 @@ from dax.world import NodeId
 _NODE = "node-1"
 
 
-class _NoPeers:
+class NoPeers:
     """`dax.world.Peers` of a node that is alone."""
 
     async def forward(self, operation: str, request: Request) -> Answer:
@@ -42,7 +42,7 @@ class LocalNode:
         self._engine = Engine(self._clock.now, Draws(0, self._clock.now).entropy)
         self._tasks = TaskGroup(_NODE)
         backend = EmbeddedBackend(self._engine)
-        self.node = Node(_NODE, self._clock, backend, _NoPeers(), self._tasks, settings)
+        self.node = Node(_NODE, self._clock, backend, NoPeers(), self._tasks, settings)
         self.node.become_primary(0, [])
 
     def load(self, tables: Iterable[dict[str, Any]], puts: Iterable[dict[str, Any]]) -> None:
