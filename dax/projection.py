@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend.errors import ServiceError
+from backend.expressions.legacy import attributes_to_get
+from backend.expressions.projections import projection
+from backend.expressions.scope import Scope
 from backend.protocol import Item
 from dax.core import Unresolved
 
@@ -20,20 +23,16 @@ def projector(settings: Mapping[str, Any]) -> Callable[[Item], Item] | None:
     """
     if PROJECTING.isdisjoint(settings):
         return None
-    text, names = settings.get("ProjectionExpression"), settings.get("AttributesToGet")
-    if (text is None) == (names is None):
-        raise Unresolved
-    if text is not None:
-        from backend.expressions.projections import projection
-        from backend.expressions.scope import Scope
-
-        scope = Scope(settings.get("ExpressionAttributeNames"), None)
-        try:
+    text, attributes = settings.get("ProjectionExpression"), settings.get("AttributesToGet")
+    names = settings.get("ExpressionAttributeNames")
+    try:
+        if text is not None and attributes is None:
+            scope = Scope(names)
             compiled = projection(text, scope)
             scope.check_all_used()
-        except ServiceError:
-            raise Unresolved from None
-        return compiled.apply
-    if "ExpressionAttributeNames" in settings or len(set(names)) < len(names):
-        raise Unresolved
-    return lambda item: {name: item[name] for name in names if name in item}
+            return compiled.apply
+        if attributes is not None and text is None and names is None:
+            return attributes_to_get(attributes).apply
+    except ServiceError as error:
+        raise Unresolved from error
+    raise Unresolved

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.errors import ServiceError
+from backend.expressions.legacy import attribute_updates
+from backend.expressions.scope import Scope
+from backend.expressions.updates import Update, from_actions, update
 from backend.model.keys import KeySchema
 from backend.protocol import Item, Request, Response
 from dax.core import Unresolved
@@ -55,18 +58,16 @@ def plan_update(request: Request, schema: KeySchema, key: Item) -> UpdatePlan:
     return UpdatePlan({**request, "ReturnValues": "ALL_OLD"}, from_old)
 
 
-def _compiled(request: Request) -> Any:
-    from backend.expressions.legacy import attribute_updates
-    from backend.expressions.scope import Scope
-    from backend.expressions.updates import update
-
-    scope = Scope(request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues"))
+def _compiled(request: Request) -> Update:
     try:
         if "AttributeUpdates" in request:
             return attribute_updates(request["AttributeUpdates"])
-        return update(request.get("UpdateExpression"), scope)
+        if "UpdateExpression" in request:
+            names, values = request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
+            return update(request["UpdateExpression"], Scope(names, values))
     except ServiceError:
         raise Unresolved from None
+    return from_actions(())
 
 
 def _with_attributes(response: Response, attributes: Item | None) -> Response:

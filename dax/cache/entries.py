@@ -27,7 +27,7 @@ class Entry:
 
     stored_at, expires_at: seconds of the cluster's clock (`FOREVER` = no expiry by time).
     size: what it counts against the capacity. sequence: the replication log's position that it came from.
-    json, json_head: the DynamoDB-JSON body and the head lines that belong to it, or None until that wire asks.
+    json, json_head: the DynamoDB-JSON body and the head lines that belong to it; None until that wire asks.
     binary: the response as the DAX binary protocol sends it, or None until that wire asks.
     """
 
