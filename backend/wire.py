@@ -82,13 +82,15 @@ def decode_error(status: int, body: bytes) -> ServiceError:
     """
     try:
         parsed = orjson.loads(body)
+        if not isinstance(parsed, dict) or not isinstance(parsed.get("__type"), str):
+            raise serialization_error()
         code = parsed.pop("__type").rpartition("#")[2]
-    except (orjson.JSONDecodeError, AttributeError, KeyError):
+        lower, upper = parsed.pop("message", None), parsed.pop("Message", None)
+        message = lower if lower is not None else upper
+        return ServiceError(code, message, status=status, fields=shapes.decode_error_fields(parsed))
+    except (orjson.JSONDecodeError, ServiceError):
         text = f"The endpoint answered with HTTP status {status} and no DynamoDB error"
-        return ServiceError("InternalServerError", text, status=status if status >= 500 else 500)
-    lower, upper = parsed.pop("message", None), parsed.pop("Message", None)
-    message = lower if lower is not None else upper
-    return ServiceError(code, message, status=status, fields=shapes.decode_error_fields(parsed))
+        return ServiceError("InternalServerError", text, status=max(status, 500))
 
 
 def _base64(value: Any) -> str:

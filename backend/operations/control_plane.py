@@ -60,13 +60,13 @@ def description(engine: Engine, table: Table, status: str | None = None) -> dict
 def tagged_table(engine: Engine, operation: str, request: Mapping[str, Any], given: str | None) -> Table:
     """The table whose ARN the ResourceArn of a tag operation is.
 
-    `given` names the parameter that must be there beside it. Raises ValidationException for what is no table's
-    ARN, AccessDeniedException for a resource of somebody else, and ResourceNotFoundException.
+    `given` names the parameter that must be there beside it. Raises ValidationException for what is no ARN of a
+    table, AccessDeniedException for a resource of somebody else, and ResourceNotFoundException.
     """
     arn = request.get("ResourceArn")
     if arn is None:
         raise validation_error("Invalid TableArn")
-    # TagResource calls a text without any colon malformed, which the others take for somebody else's resource.
+    # TagResource calls a text without any colon malformed; the others take it for somebody else's resource.
     malformed = operation == "TagResource" and arn and ":" not in arn
     if not malformed and not _ANY_RESOURCE.fullmatch(arn):
         raise _access_denied(engine, operation, arn)
@@ -105,7 +105,7 @@ def merged_tags(present: Mapping[str, str], tags: Sequence[Mapping[str, str]]) -
         for text in (tag["Key"], tag["Value"]):
             if not _TAG_TEXT.fullmatch(text):
                 raise validation_error(
-                    f"{INVALID}Tag keys and values take letters, digits, white space and _.:/=+-@ only: {text}"
+                    f"{INVALID}Tag keys and values hold letters, digits, spaces and _.:/=+-@ only: {text}"
                 )
         if tag["Key"].lower().startswith("aws:"):
             raise validation_error(f"{INVALID}Tag keys starting with 'aws:' are reserved for system use")

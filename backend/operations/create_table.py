@@ -1,7 +1,7 @@
 """CreateTable: a new, empty table with its indexes.
 
-Rules: everything about keys, indexes and capacity was judged by `backend.validation.declarations`; what is left
-is whether the name is free. The answer always says CREATING, however short that lasts.
+Rules: `backend.validation.declarations` has judged keys, indexes and capacity; what is left is whether the
+name is free. The answer always says CREATING, however short that lasts.
 Public source: DynamoDB API Reference, "CreateTable".
 """
 

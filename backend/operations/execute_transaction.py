@@ -1,8 +1,8 @@
 """ExecuteTransaction: up to 100 PartiQL statements, all reads of one item or all writes, as one transaction.
 
 Rules: as TransactGetItems and TransactWriteItems. Statements are judged in order before any item is looked
-at: what is wrong with one is told with its number. EXISTS is a condition check among writes. Reads answer with
-one member each, writes with none. Public source: DynamoDB API Reference, "ExecuteTransaction".
+at: what is wrong with one is told with its number. EXISTS is a condition check among writes. Reads answer
+with one member each, writes with none. Public source: DynamoDB API Reference, "ExecuteTransaction".
 """
 
 from __future__ import annotations

@@ -17,6 +17,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, validation_error
+from backend.expressions.ast import Path
+from backend.expressions.checks import leaves, operands_of, predicates
+from backend.expressions.conditions import Condition
 from backend.model.keys import KeySchema, key_mismatch
 from backend.model.values import normalise
 from backend.operations.accounting import capacity_mode, charge_read
@@ -118,8 +121,8 @@ def check_select(request: Request) -> None:
     if select == "SPECIFIC_ATTRIBUTES":
         if projection is None:
             raise validation_error(
-                "Must specify the AttributesToGet or ProjectionExpression when choosing to get
-                SPECIFIC_ATTRIBUTES"
+                "Must specify the AttributesToGet or ProjectionExpression "
+                "when choosing to get SPECIFIC_ATTRIBUTES"
             )
     elif projection is not None:
         chosen = "only the Count" if select == "COUNT" else select
@@ -142,10 +145,21 @@ def start_key_of(request: Request) -> Item | None:
         raise validation_error(f"{_INVALID_START}: {message}") from None
 
 
+def check_start_partition(source: Source, start: Item) -> None:
+    """Refuse a starting key that has not the shape of one, or whose partition key has a wrong type."""
+    if len(start) != len(source.key_names):
+        raise validation_error(_INVALID_START)
+    for attribute in source.schema.partition_attributes:
+        value = start.get(attribute.name)
+        if value is None:
+            raise validation_error(_INVALID_START)
+        if not value.get(attribute.type):
+            raise key_mismatch()
+
+
 def check_start_key(source: Source, start: Item) -> None:
     """Refuse a starting key that could not be the LastEvaluatedKey of this index or table."""
-    names = source.key_names
-    if len(start) != len(names) or any(name not in start for name in source.schema.names):
+    if len(start) != len(source.key_names) or any(name not in start for name in source.schema.names):
         raise validation_error(_INVALID_START)
     if not _fits(source.schema, start):
         raise key_mismatch()
@@ -165,6 +179,21 @@ def _fits(schema: KeySchema, key: Item) -> bool:
     return all(
         attribute.name in key and key[attribute.name].get(attribute.type) for attribute in schema.attributes
     )
+
+
+def check_filter_paths(table: Table, condition: Condition) -> None:
+    """Refuse a filter that looks below a key attribute of the table or of an index: keys are scalars."""
+    if table.key_names.isdisjoint(condition.top_level_names):
+        return
+    for predicate in predicates(condition.tree):
+        for leaf in leaves(operands_of(predicate)):
+            if isinstance(leaf, Path) and len(leaf.elements) > 1 and leaf.elements[0] in table.key_names:
+                name = leaf.elements[0]
+                kind = "Key" if name in table.schema.names else "IndexKey"
+                raise validation_error(
+                    "Key attributes must be scalars; list random access '[]' and map lookup '.' "
+                    f"are not allowed: {kind}: {name}"
+                )
 
 
 class Page:

@@ -16,6 +16,7 @@ from backend.operations.clauses import filter_and_projection_of
 from backend.operations.pages import (
     Source,
     answer_page,
+    check_filter_paths,
     check_scan_start_key,
     check_select,
     read_page,
@@ -36,7 +37,7 @@ class Plan(NamedTuple):
 
 def validate(request: Request) -> Plan:
     start = start_key_of(request)
-    condition, projection = filter_and_projection_of(request, "ScanFilter")
+    condition, projection = filter_and_projection_of(request)
     check_select(request)
     return Plan(start, condition, projection)
 
@@ -44,6 +45,8 @@ def validate(request: Request) -> Plan:
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     source = Source(engine, request)
     source.check_projected(() if plan.projection is None else plan.projection.top_level_names)
+    if plan.filter is not None:
+        check_filter_paths(source.table, plan.filter)
     low, high, start = _bounds(source, request, plan.start)
     page = read_page(
         engine,

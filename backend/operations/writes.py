@@ -57,15 +57,15 @@ def prepare_update(
     old = table.items.get(key)
     old_item = None if old is None else old[0]
     if update is not None:
-        update.check_paths(table.schema, table.indexes.values())
+        update.check_attributes(table.schema, table.index_schemas)
     if condition is not None and not condition.matches(old_item):
         raise refused(engine, table, key, old, request, factor)
-    new_item = update.apply(old_item, item_key) if update is not None else old_item or item_key
+    new_item = update.apply(old_item, item_key, table.schema) if update is not None else old_item or item_key
     if new_item is None or new_item is old_item:
         return Write(table, key, old, old)
     size = check_item_size(new_item, update=True)
-    if table.indexes:
-        table.check_index_keys(new_item, update=True)
+    if update is not None:
+        update.check_result(new_item, table.index_schemas)
     return Write(table, key, old, (new_item, size))
 
 
