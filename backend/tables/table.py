@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import validation_error
-from backend.model.keys import HASH_BYTES, check_index_attributes
+from backend.model.keys import HASH_BYTES, KeySchema, check_index_attributes
 from backend.protocol import Item
 from backend.storage.base import OrderedMap, Row
 from backend.tables.capacity import Consumption, Counters, write_units
@@ -104,6 +104,8 @@ class Table:
         self.local_indexes: dict[str, Index] = {}
         self.global_indexes: dict[str, Index] = {}
         self.indexes: dict[str, Index] = {}
+        self.index_schemas: dict[str, KeySchema] = {}
+        self.key_names: frozenset[str] = frozenset(self.schema.names)
         for index in definition.local_indexes:
             self.local_indexes[index.name] = self._open_index(index, is_global=False, active_from=now)
         for index in definition.global_indexes:
@@ -153,10 +155,10 @@ class Table:
 
     # Writing
 
-    def check_index_keys(self, item: Item, *, update: bool = False) -> None:
+    def check_index_keys(self, item: Item) -> None:
         """Refuse an item whose attributes an index could not use as its keys. Raises ValidationException."""
-        for index in self.indexes.values():
-            check_index_attributes(index.schema, index.name, item, update=update)
+        for name, schema in self.index_schemas.items():
+            check_index_attributes(schema, name, item)
 
     def index_changes(self, key: bytes, old: Item | None, new: Item | None) -> list[tuple[Index, RowChange]]:
         changes = []
@@ -244,6 +246,7 @@ class Table:
         """Remove a global index and its rows."""
         del self.global_indexes[name]
         del self.indexes[name]
+        self._index_keys_changed()
         self._storage.drop(self._index_map(name))
 
     def drop_storage(self) -> None:
@@ -257,7 +260,13 @@ class Table:
         rows = self._storage.open(self._index_map(definition.name))
         index = Index(definition, self.schema, rows, is_global=is_global, active_from=active_from)
         self.indexes[definition.name] = index
+        self._index_keys_changed()
         return index
+
+    def _index_keys_changed(self) -> None:
+        self.index_schemas = {name: index.schema for name, index in self.indexes.items()}
+        schemas = (self.schema, *self.index_schemas.values())
+        self.key_names = frozenset(name for schema in schemas for name in schema.names)
 
     def _index_map(self, name: str) -> str:
         return f"{self.id}/index/{name}"
