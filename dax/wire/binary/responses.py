@@ -123,8 +123,7 @@ _UNITS = ((b"\x01", "CapacityUnits"), (b"\x02", "ReadCapacityUnits"), (b"\x03", 
 
 def _capacity_map(capacity: Mapping[str, Any]) -> bytes:
     """ConsumedCapacity of a transaction."""
-    pairs = _unit_pairs(capacity)
-    pairs.append((b"\x04", cbor.text(capacity["TableName"])))
+    pairs = [(b"\x04", cbor.text(capacity["TableName"])), *_unit_pairs(capacity)]
     if "Table" in capacity:
         pairs.append((b"\x05", cbor.mapping(_unit_pairs(capacity["Table"]))))
     for key, member in ((b"\x06", "GlobalSecondaryIndexes"), (b"\x07", "LocalSecondaryIndexes")):
