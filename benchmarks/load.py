@@ -14,7 +14,7 @@ import asyncio
 import base64
 import sys
 import time
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -33,8 +33,8 @@ class _Client(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's transports are of no class of asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
         self._send()
 
     def _send(self) -> None:

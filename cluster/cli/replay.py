@@ -11,7 +11,6 @@ An option that the chosen way cannot honour is an error, not ignored.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -205,7 +204,7 @@ async def _in_process(plan: _Plan) -> Result:
             return await run_replay(
                 requests.requests(plan.trace, plan.shape),
                 [local.target()],
-                asyncio.get_running_loop().time,
+                live.stopwatch,
                 done,
             )
     finally:
@@ -234,7 +233,7 @@ async def _over_http(plan: _Plan) -> Result:
             return await run_replay(
                 requests.requests(plan.trace, plan.shape),
                 [HttpTarget(connection) for connection in connections],
-                asyncio.get_running_loop().time,
+                live.stopwatch,
                 done,
             )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import orjson
@@ -55,8 +55,8 @@ class _Wire(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        # uvloop's transports are of no class of asyncio's.
+        self.transport = cast(asyncio.Transport, transport)
 
     def exchange(self, request: bytes) -> asyncio.Future[Reply]:
         if self.transport is None or self.transport.is_closing():
