@@ -22,12 +22,13 @@ from backend.expressions.checks import check_condition, check_text, leaves, oper
 from backend.expressions.parser import parse_condition
 from backend.expressions.paths import Getter
 from backend.expressions.scope import Names, Scope, Values
-from backend.model.values import MAX_NESTING, compare, contains, equal, type_of
+from backend.model.values import compare, contains, equal, type_of
 from backend.protocol import AttributeValue, Item
 
 Evaluate = Callable[[Item, Values], bool]
 
 _COMPILED_FORMS = 2048
+_PASSED_COMBINATIONS = 64
 _NO_ITEM: Item = {}
 _NO_VALUES: Values = {}
 
@@ -52,14 +53,18 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """What a text and its names come to. If `plain`, values have to be defined and can be anything."""
+    """What a text and its names come to.
+
+    `passed` holds the types of values, in the order of `placeholders`, that have passed the checks before:
+    nothing else about values matters. None where their contents do (bounds of BETWEEN, names of types).
+    """
 
     tree: ast.Condition
     evaluate: Evaluate
     top_level_names: tuple[str, ...]
     aliases: frozenset[str]
-    placeholders: frozenset[str]
-    plain: bool
+    placeholders: tuple[str, ...]
+    passed: set[tuple[str, ...]] | None
 
 
 def condition(text: str, kind: str, scope: Scope) -> Condition:
@@ -68,9 +73,12 @@ def condition(text: str, kind: str, scope: Scope) -> Condition:
     Raises ValidationException in the service's words. The placeholders count as used in `scope`.
     """
     compiled = _compiled(text, kind, scope.names_key)
-    if compiled is None or not compiled.plain or not compiled.placeholders <= scope.values.keys():
+    types = None if compiled is None else types_of(compiled.placeholders, scope.values)
+    if compiled is None or compiled.passed is None or types not in compiled.passed:
         check_condition(parse_condition(text, kind), kind, scope.names, scope.values)
         assert compiled is not None, "an undefined name is an error"
+        if compiled.passed is not None and types is not None:
+            remember(compiled.passed, types)
     scope.use(compiled.aliases, compiled.placeholders)
     return Condition(compiled.tree, compiled.evaluate, compiled.top_level_names, scope.values)
 
@@ -98,29 +106,31 @@ def _compiled(text: str, kind: str, names_key: tuple[tuple[str, str], ...]) -> _
         aliases=frozenset(
             alias for leaf in found if isinstance(leaf, ast.Path) for alias in paths.aliases(leaf)
         ),
-        placeholders=frozenset(leaf.name for leaf in found if isinstance(leaf, ast.Placeholder)),
-        plain=all(map(_is_plain, predicates(resolved))),
+        placeholders=tuple({leaf.name: None for leaf in found if isinstance(leaf, ast.Placeholder)}),
+        passed=None if any(map(_depends_on_contents, predicates(resolved))) else set(),
     )
 
 
-def _is_plain(predicate: ast.Predicate) -> bool:
-    """Whether `check_condition` could find nothing but an undefined value."""
-    operands = operands_of(predicate)
-    if any(isinstance(operand, ast.Path) and len(operand.elements) > MAX_NESTING for operand in operands):
-        return False
-    if isinstance(predicate, ast.Comparison):
-        left, right = operands
-        return (
-            predicate.operator in ("=", "<>")
-            and isinstance(left, ast.Path)
-            and isinstance(right, ast.Placeholder)
-        )
-    return (
-        isinstance(predicate, ast.Function)
-        and predicate.name in ("attribute_exists", "attribute_not_exists")
-        and len(operands) == 1
-        and isinstance(operands[0], ast.Path)
+def _depends_on_contents(predicate: ast.Predicate) -> bool:
+    """Whether `check_condition` looks into values."""
+    return isinstance(predicate, ast.Between) or (
+        isinstance(predicate, ast.Function) and predicate.name == "attribute_type"
     )
+
+
+def types_of(placeholders: tuple[str, ...], values: Values) -> tuple[str, ...] | None:
+    """The types of values; None when one is undefined."""
+    try:
+        return tuple([type_of(values[placeholder]) for placeholder in placeholders])
+    except KeyError:
+        return None
+
+
+def remember(passed: set[tuple[str, ...]], types: tuple[str, ...]) -> None:
+    """Add to what has passed, within bounds: a text meets few combinations of types, unless someone tries."""
+    if len(passed) >= _PASSED_COMBINATIONS:
+        passed.clear()
+    passed.add(types)
 
 
 def _top_level_names(tree: ast.Condition) -> tuple[str, ...]:

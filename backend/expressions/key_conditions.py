@@ -9,14 +9,17 @@ Sources: "Key condition expressions for the Query operation"; the texts of the e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from backend.errors import ServiceError, validation_error
 from backend.expressions import ast
 from backend.expressions.checks import operands_of
-from backend.expressions.conditions import condition
-from backend.expressions.scope import Scope, Values
+from backend.expressions.conditions import condition, resolve
+from backend.expressions.parser import parse_condition
+from backend.expressions.paths import top_level_name
+from backend.expressions.scope import Scope
 from backend.model.keys import (
     MAX_PARTITION_BYTES,
     MAX_SORT_BYTES,
@@ -32,11 +35,13 @@ from backend.protocol import AttributeValue, Item
 
 _KIND = "KeyConditionExpression"
 _INVALID = "One or more parameter values were invalid: "
+_INDEXABLE = frozenset(("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"))
 _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 MAX_CONDITIONS = 2
+_COMPILED_FORMS = 2048
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeyTest:
     """What one key attribute must be.
 
@@ -47,7 +52,7 @@ class KeyTest:
     operands: tuple[AttributeValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeyCondition:
     """A bound key condition.
 
@@ -69,14 +74,11 @@ class KeyCondition:
 class KeyConditions:
     """A key condition before it meets a schema."""
 
-    __slots__ = ("_tests", "_tree", "_values")
+    __slots__ = ("_find_tests", "_tests")
 
-    def __init__(
-        self, tree: ast.Condition | None, values: Values, tests: Mapping[str, KeyTest] | None = None
-    ) -> None:
-        self._tree = tree
-        self._values = values
-        self._tests = tests
+    def __init__(self, find_tests: Callable[[], Mapping[str, KeyTest]]) -> None:
+        self._find_tests = find_tests
+        self._tests: Mapping[str, KeyTest] | None = None
 
     def check(self, most: int = MAX_CONDITIONS) -> Mapping[str, KeyTest]:
         """The test of each attribute; ValidationException for what cannot be a condition on keys.
@@ -85,8 +87,7 @@ class KeyConditions:
         attributes are meant.
         """
         if self._tests is None:
-            assert self._tree is not None, "tests come from a tree or from legacy parameters"
-            self._tests = _tests(self._tree, self._values)
+            self._tests = self._find_tests()
         if not 0 < len(self._tests) <= most:
             raise validation_error("Conditions can be of length 1 or 2 only")
         return self._tests
@@ -107,28 +108,33 @@ class KeyConditions:
 
 def key_condition(text: str, scope: Scope) -> KeyConditions:
     """A request's KeyConditionExpression, checked as an expression; see `KeyConditions` for the rest."""
-    checked = condition(text, _KIND, scope)
-    return KeyConditions(checked.tree, scope.values)
+    condition(text, _KIND, scope)
+    values, names_key = scope.values, scope.names_key
+    return KeyConditions(
+        lambda: {
+            name: KeyTest(operator, tuple([values[placeholder] for placeholder in placeholders]))
+            for name, operator, placeholders in _shapes(text, names_key)
+        }
+    )
 
 
 def from_tests(tests: Mapping[str, KeyTest]) -> KeyConditions:
     """Key conditions as the legacy KeyConditions parameter gives them."""
-    return KeyConditions(None, {}, tests)
+    return KeyConditions(lambda: tests)
 
 
-# What an expression says about each attribute.
+# What an expression says about each attribute: the attribute, the operator, the values' placeholders.
+
+_Shape = tuple[str, str, tuple[str, ...]]
 
 
-def _tests(tree: ast.Condition, values: Values) -> Mapping[str, KeyTest]:
-    tests: dict[str, KeyTest] = {}
-    repeated = False
-    for part in _conjuncts(tree):
-        name, test = _test(part, values)
-        repeated = repeated or name in tests
-        tests[name] = test
-    if repeated:
+@lru_cache(_COMPILED_FORMS)
+def _shapes(text: str, names_key: tuple[tuple[str, str], ...]) -> tuple[_Shape, ...]:
+    tree = resolve(parse_condition(text, _KIND), dict(names_key))
+    shapes = tuple(map(_shape, _conjuncts(tree)))
+    if len({name for name, _, _ in shapes}) < len(shapes):
         raise validation_error("KeyConditionExpressions must only contain one condition per key")
-    return tests
+    return shapes
 
 
 def _conjuncts(tree: ast.Condition) -> list[ast.Condition]:
@@ -151,17 +157,17 @@ def _conjuncts(tree: ast.Condition) -> list[ast.Condition]:
     return [tree]
 
 
-def _test(part: ast.Condition, values: Values) -> tuple[str, KeyTest]:
+def _shape(part: ast.Condition) -> _Shape:
     assert isinstance(part, ast.Comparison | ast.Between | ast.Function), "anything else was refused"
     operands = operands_of(part)
     operator = _operator(part)
-    if operator in ("BETWEEN", "begins_with") and isinstance(operands[0], ast.Placeholder | ast.Constant):
+    if operator in ("BETWEEN", "begins_with") and isinstance(operands[0], ast.Placeholder):
         raise validation_error(
             f"Invalid condition in {_KIND}: {operator} operator must have the key attribute "
             "as its first operand"
         )
     name: str | None = None
-    constants: list[AttributeValue] = []
+    placeholders: list[str] = []
     for operand in operands:
         if isinstance(operand, ast.Function):
             raise validation_error("KeyConditionExpressions cannot contain nested operations")
@@ -172,14 +178,14 @@ def _test(part: ast.Condition, values: Values) -> tuple[str, KeyTest]:
                 )
             if len(operand.elements) > 1:
                 raise validation_error("KeyConditionExpressions cannot have conditions on nested attributes")
-            name = str(operand.elements[0])
-        else:
-            constants.append(values[operand.name] if isinstance(operand, ast.Placeholder) else operand.value)
+            name = top_level_name(operand)
+        elif isinstance(operand, ast.Placeholder):
+            placeholders.append(operand.name)
     if name is None:
         raise validation_error(f"Invalid condition in {_KIND}: No key attribute specified")
     if not isinstance(operands[0], ast.Path):
         operator = _MIRRORED[operator]
-    return name, KeyTest(operator, tuple(constants))
+    return name, operator, tuple(placeholders)
 
 
 def _operator(part: ast.Comparison | ast.Between | ast.Function) -> str:
@@ -234,6 +240,8 @@ def _unsupported() -> ServiceError:
 
 
 def _check_operands(attribute: KeyAttribute, test: KeyTest, limit: int) -> None:
+    if test.operator not in _INDEXABLE:
+        raise validation_error("Attempted conditional constraint is not an indexable operation")
     for value in test.operands:
         if attribute.type not in value:
             raise validation_error(f"{_INVALID}Condition parameter type does not match schema type")

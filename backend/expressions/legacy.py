@@ -25,7 +25,6 @@ from backend.protocol import AttributeValue
 
 _INVALID = "One or more parameter values were invalid: "
 _SCALARS = frozenset(("S", "N", "B"))
-_EQUATABLE = frozenset(("S", "N", "B", "SS", "NS", "BS"))
 
 # Number of arguments of each operator, None for one or more, and the types it takes, None for all.
 _OPERATORS: dict[str, tuple[int | None, frozenset[str] | None]] = {
@@ -62,7 +61,7 @@ def filter_condition(
 ) -> Condition | None:
     """A QueryFilter or ScanFilter; None for an empty one.
 
-    `conditional_operator` is `AND` (also when None) or `OR`. Raises ValidationException.
+    `conditional_operator` is `AND`, `OR` or None, which means AND. Raises ValidationException.
     """
     parts = []
     for name, condition in conditions.items():
@@ -85,7 +84,7 @@ def expected_condition(
 
 
 def key_conditions(conditions: Mapping[str, Mapping[str, Any]]) -> KeyConditions:
-    """A KeyConditions parameter. Raises ValidationException, if not before then when it is bound to a schema."""
+    """A KeyConditions parameter. Raises ValidationException here or when it is bound to a schema."""
     tests = {}
     for name, condition in conditions.items():
         operator, arguments = condition["ComparisonOperator"], _arguments(condition)
@@ -140,6 +139,8 @@ def _expectation(name: str, condition: Mapping[str, Any]) -> tuple[str, list[Att
     """Operator and arguments of one member of Expected, in either of its two forms."""
     operator = condition.get("ComparisonOperator")
     value, exists = condition.get("Value"), condition.get("Exists")
+    if value is not None and condition.get("AttributeValueList") is not None:
+        raise _invalid(f"Value and AttributeValueList cannot be used together for Attribute: {name}")
     if operator is not None:
         return operator, _compared(name, operator, condition)
     if condition.get("AttributeValueList") is not None:
@@ -160,10 +161,8 @@ def _compared(name: str, operator: str, condition: Mapping[str, Any]) -> list[At
     value = condition.get("Value")
     if condition.get("Exists") is not None:
         raise _invalid(f"Exists and ComparisonOperator cannot be used together for Attribute: {name}")
-    if value is not None and condition.get("AttributeValueList") is not None:
-        raise _invalid(f"Value and AttributeValueList cannot be used together for Attribute: {name}")
     arguments = [normalise(value)] if value is not None else _arguments(condition)
-    if not arguments and operator not in ("NULL", "NOT_NULL"):
+    if not arguments and condition.get("AttributeValueList") is None and operator not in ("NULL", "NOT_NULL"):
         raise _invalid(
             "Value or AttributeValueList must be used with ComparisonOperator: "
             f"{operator} for Attribute: {name}"
@@ -216,6 +215,8 @@ def _test(name: str, operator: str, arguments: list[AttributeValue]) -> ast.Cond
 
 def _joined(parts: list[ast.Condition], conditional_operator: str | None) -> Condition | None:
     if not parts:
+        if conditional_operator is not None:
+            raise validation_error("ConditionalOperator cannot be used without Filter or Expected")
         return None
     if len(parts) == 1:
         return from_tree(parts[0])

@@ -7,6 +7,8 @@ may be a reserved word or hold any character; equal names share one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from backend.expressions import ast
 from backend.expressions.checks import operands_of
 from backend.protocol import AttributeValue
@@ -15,15 +17,17 @@ from backend.protocol import AttributeValue
 class Printer:
     """Prints the trees of one request and gathers its ExpressionAttributeNames and ExpressionAttributeValues.
 
-    The trees are resolved ones: a name is a name, whatever it begins with. A `Placeholder` keeps its name,
-    and its value is the caller's business; a `Constant` gets the next free placeholder, `:v0`, `:v1`, ...
+    The trees are resolved ones: a name is a name, whatever it begins with. A `Constant` gets the next free
+    placeholder, `:v0`, `:v1`, ... A `Placeholder` keeps its name, and its value is the caller's business; a
+    caller that prints both kinds passes the names to leave alone as `taken`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Iterable[str] = ()) -> None:
         self.names: dict[str, str] = {}
         self.values: dict[str, AttributeValue] = {}
         self._aliases: dict[str, str] = {}
-        self._taken: set[str] = set()
+        self._taken = frozenset(taken)
+        self._next_value = 0
 
     def condition(self, tree: ast.Condition) -> str:
         """Text for a condition, filter or key condition."""
@@ -36,7 +40,7 @@ class Printer:
         return self._predicate(tree)
 
     def update(self, tree: ast.Update) -> str:
-        """Text for an update; the actions are gathered into sections, which changes nothing of their meaning."""
+        """Text for an update. The actions are gathered into sections, which does not change their meaning."""
         sections: dict[str, list[str]] = {}
         for action in tree.actions:
             path = self.path(action.path)
@@ -68,7 +72,6 @@ class Printer:
         if isinstance(operand, ast.Path):
             return self.path(operand)
         if isinstance(operand, ast.Placeholder):
-            self._taken.add(operand.name)
             return operand.name
         if isinstance(operand, ast.Constant):
             return self._placeholder(operand.value)
@@ -104,10 +107,9 @@ class Printer:
         return alias
 
     def _placeholder(self, value: AttributeValue) -> str:
-        number = len(self.values)
-        while f":v{number}" in self._taken:
-            number += 1
-        placeholder = f":v{number}"
-        self._taken.add(placeholder)
+        while f":v{self._next_value}" in self._taken:
+            self._next_value += 1
+        placeholder = f":v{self._next_value}"
+        self._next_value += 1
         self.values[placeholder] = value
         return placeholder

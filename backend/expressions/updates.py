@@ -16,6 +16,7 @@ Sources: "Update expressions" and API reference of UpdateItem; the texts of the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,7 +29,7 @@ from backend.expressions.checks import (
     incorrect_operand,
     leaves,
 )
-from backend.expressions.conditions import resolve_operand
+from backend.expressions.conditions import remember, resolve_operand, types_of
 from backend.expressions.lexer import invalid
 from backend.expressions.parser import parse_update
 from backend.expressions.projections import Projection
@@ -143,11 +144,15 @@ def update(text: str, scope: Scope) -> Update:
 
     Raises ValidationException in the service's words. The placeholders count as used in `scope`.
     """
-    tree = parse_update(text)
-    _check(tree, scope.names, scope.values)
-    resolved, projection, aliases, placeholders = _compiled(text, scope.names_key)
-    scope.use(aliases, placeholders)
-    return Update(resolved, scope.values, projection, legacy=False)
+    compiled = _compiled(text, scope.names_key)
+    types = None if compiled is None else types_of(compiled.placeholders, scope.values)
+    if compiled is None or types not in compiled.passed:
+        _check(parse_update(text), scope.names, scope.values)
+        assert compiled is not None, "an undefined name is an error"
+        assert types is not None, "an undefined value is an error"
+        remember(compiled.passed, types)
+    scope.use(compiled.aliases, compiled.placeholders)
+    return Update(compiled.tree, scope.values, compiled.projection, legacy=False)
 
 
 def from_actions(actions: tuple[ast.Action, ...]) -> Update:
@@ -166,18 +171,34 @@ def from_tree(tree: ast.Update) -> Update:
     return Update(tree, _NO_VALUES, Projection(action.path for action in tree.actions), legacy=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """What a text and its names come to. `passed` holds the types of values that have passed the checks."""
+
+    tree: ast.Update
+    projection: Projection
+    aliases: frozenset[str]
+    placeholders: tuple[str, ...]
+    passed: set[tuple[str, ...]]
+
+
 @lru_cache(_COMPILED_FORMS)
-def _compiled(
-    text: str, names_key: tuple[tuple[str, str], ...]
-) -> tuple[ast.Update, Projection, frozenset[str], frozenset[str]]:
+def _compiled(text: str, names_key: tuple[tuple[str, str], ...]) -> _Compiled | None:
+    """None when a name is undefined: which error that is depends on what else is wrong."""
     tree = parse_update(text)
-    resolved = resolve(tree, dict(names_key))
+    try:
+        resolved = resolve(tree, dict(names_key))
+    except KeyError:
+        return None
     found = [leaf for action in tree.actions for leaf in _leaves(action)]
-    return (
-        resolved,
-        Projection(action.path for action in resolved.actions),
-        frozenset(alias for leaf in found if isinstance(leaf, ast.Path) for alias in paths.aliases(leaf)),
-        frozenset(leaf.name for leaf in found if isinstance(leaf, ast.Placeholder)),
+    return _Compiled(
+        tree=resolved,
+        projection=Projection(action.path for action in resolved.actions),
+        aliases=frozenset(
+            alias for leaf in found if isinstance(leaf, ast.Path) for alias in paths.aliases(leaf)
+        ),
+        placeholders=tuple({leaf.name: None for leaf in found if isinstance(leaf, ast.Placeholder)}),
+        passed=set(),
     )
 
 

@@ -244,7 +244,7 @@ def _too_long(attribute: KeyAttribute, value: AttributeValue, limit: int) -> boo
 def check_index_attributes(schema: KeySchema, index_name: str, item: Item, *, update: bool = False) -> None:
     """Refuse a canonical item with an index key attribute that is of a wrong type, empty or too long.
 
-    An absent attribute is fine: the item is then not in the index. An update words an empty value
+    An absent attribute is fine: the item is then not in the index. An update words its refusals
     differently.
     """
     sorts = schema.sort_attributes
@@ -253,6 +253,10 @@ def check_index_attributes(schema: KeySchema, index_name: str, item: Item, *, up
         if value is None:
             continue
         if attribute.type not in value:
+            if update:
+                raise validation_error(
+                    "The update expression attempted to update the secondary index key to unsupported type"
+                )
             raise validation_error(
                 f"{_INVALID}Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
                 f"Actual: {type_of(value)} IndexName: {index_name}"
