@@ -16,6 +16,7 @@ import errno
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 log = logging.getLogger("daxsim.listener")
 
@@ -91,9 +92,9 @@ class _Sniffer(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._undecided.add(transport)
+        # uvloop's transports are of no class of asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
+        self._undecided.add(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._transport is not None:
