@@ -12,6 +12,7 @@ from backend.errors import ServiceError
 from backend.settings import EngineSettings
 
 ACCOUNT = "123456789012"
+NOBODY = f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/nobody"
 START = 1_700_000_000.0
 
 
@@ -408,9 +409,9 @@ def test_tags_are_added_overwritten_and_removed(store: Store) -> None:
             "dynamodb:ListTagsOfResource on resource: *",
         ),
         (
-            f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/nobody",
+            NOBODY,
             "ResourceNotFoundException",
-            f"Requested resource not found: ResourcArn: arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/nobody not found",
+            f"Requested resource not found: ResourcArn: {NOBODY} not found",
         ),
     ],
 )
@@ -429,7 +430,8 @@ def test_a_resource_of_another_account_or_an_index_is_refused(store: Store) -> N
 def test_what_is_refused_of_tags(store: Store) -> None:
     arn = store.create()["TableArn"]
     assert store.refusal("TagResource", ResourceArn=arn)[1] == (
-        "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not be null"
+        "1 validation error detected: Value null at 'tags' failed to satisfy constraint: "
+        "Member must not be null"
     )
     assert store.refusal("TagResource", ResourceArn=arn, Tags=[])[1] == (
         "Atleast one Tag needs to be provided as Input."
