@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 
 from backend.errors import validation_error
+from backend.expressions.key_conditions import KeyTest, from_tests
 from backend.model import values
 from backend.model.keys import KeyAttribute, KeySchema
 from backend.partiql import ast
@@ -26,8 +27,12 @@ from backend.partiql.translate import too_many_candidates
 from backend.partiql.values import is_constant, value_of
 from backend.protocol import AttributeValue
 
+_MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _MAX_PARTITIONS = 50
 """`pk IN [...]` takes so many values at most."""
+
+KeyRange = tuple[bytes, bytes | None]
+"""The first storage key of a range, and the one it ends before; None: no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +40,12 @@ class ReadPlan:
     """What a SELECT reads.
 
     `partitions` are partition key values, or None for a scan. `sort` bounds the range in each; `filter` is
-    what remains of WHERE. `keyed` tells a read whose WHERE names its partitions outside of an OR.
+    what every item must satisfy, bounds included. `keyed` tells a read whose WHERE names its partitions
+    outside of an OR.
     """
 
     partitions: tuple[AttributeValue, ...] | None
-    sort: ast.Expression | None
+    sort: KeyTest | None
     filter: tuple[ast.Expression, ...]
     forward: bool = True
     keyed: bool = False
@@ -61,9 +67,8 @@ def _unordered(
         partitions = _partitions_of(part, schema.partition, parameters)
         if partitions is not None:
             rest = parts[:number] + parts[number + 1 :]
-            bound = next((one for one in rest if _bounds_sort(one, schema.sort, parameters)), None)
-            rest = [one for one in rest if one is not bound]
-            return ReadPlan(partitions, bound, tuple(rest), keyed=True)
+            tests = (sort_test(one, schema.sort, parameters) for one in rest)
+            return ReadPlan(partitions, next(filter(None, tests), None), tuple(rest), keyed=True)
     if isinstance(where, ast.Or):
         branches = [_branch_partition(branch, schema, parameters) for branch in where.operands]
         named = [partition for partition in branches if partition is not None]
@@ -150,6 +155,7 @@ def attributes(expression: ast.Expression) -> Iterator[str]:
 def _partitions_of(
     condition: ast.Expression, attribute: KeyAttribute, parameters: Sequence[AttributeValue]
 ) -> tuple[AttributeValue, ...] | None:
+    """The values that a condition restricts the partition key to, if it is an equality or an IN on it."""
     found = equality(condition, parameters)
     if found is not None:
         return (found[1],) if found[0] == attribute.name else None
@@ -175,37 +181,41 @@ def _branch_partition(
     return None
 
 
-def _bounds_sort(
+def sort_test(
     condition: ast.Expression, sort: KeyAttribute | None, parameters: Sequence[AttributeValue]
-) -> bool:
-    """Whether a condition is one that a range of the sort key can express."""
-    if sort is None:
-        return False
+) -> KeyTest | None:
+    """The range of the sort key that a condition asks for, where a range can express it."""
+    operator: str
+    operands: tuple[ast.Expression, ...]
     match condition:
-        case ast.Comparison():
-            sides = (condition.left, condition.right)
-            constants = [side for side in sides if is_constant(side)]
-            paths = [side for side in sides if _is_attribute(side, sort)]
-            fits = len(constants) == 1 and len(paths) == 1 and _fits(constants[0], sort, parameters)
-            return condition.operator != "<>" and fits
+        case ast.Comparison() if condition.operator in _MIRRORED:
+            operator, operands = condition.operator, (condition.left, condition.right)
+            if is_constant(condition.left):
+                operator, operands = _MIRRORED[operator], operands[::-1]
         case ast.Between():
-            bounds = (condition.lower, condition.upper)
-            return _is_attribute(condition.operand, sort) and all(
-                _fits(one, sort, parameters) for one in bounds
-            )
+            operator, operands = "BETWEEN", (condition.operand, condition.lower, condition.upper)
         case ast.Call(name="begins_with") if len(condition.arguments) == 2:
-            operand, prefix = condition.arguments
-            return sort.type != "N" and _is_attribute(operand, sort) and _fits(prefix, sort, parameters)
+            operator, operands = "begins_with", condition.arguments
         case _:
-            return False
+            return None
+    if sort is None or not _is_attribute(operands[0], sort) or not all(map(is_constant, operands[1:])):
+        return None
+    constants = tuple(value_of(operand, parameters) for operand in operands[1:])
+    fits = all(constant.get(sort.type) for constant in constants)
+    return KeyTest(operator, constants) if fits and (operator, sort.type) != ("begins_with", "N") else None
+
+
+def key_range(schema: KeySchema, partition: AttributeValue, sort: KeyTest | None) -> KeyRange:
+    """The range of one partition. Raises `ValidationException` for a value that is not of the key's type."""
+    tests = {schema.partition.name: KeyTest("=", (partition,))}
+    if sort is not None and schema.sort is not None:
+        tests[schema.sort.name] = sort
+    bound = from_tests(tests).bind(schema)
+    return bound.start, bound.stop
 
 
 def _is_attribute(term: ast.Expression, attribute: KeyAttribute) -> bool:
     return isinstance(term, ast.Path) and term.parts == (attribute.name,)
-
-
-def _fits(term: ast.Expression, attribute: KeyAttribute, parameters: Sequence[AttributeValue]) -> bool:
-    return is_constant(term) and attribute.type in value_of(term, parameters)
 
 
 def _distinct(found: Sequence[AttributeValue]) -> tuple[AttributeValue, ...]:
@@ -225,38 +235,27 @@ def _refuse_overlap(
     schema: KeySchema,
     parameters: Sequence[AttributeValue],
 ) -> None:
-    """Refuse two branches on one partition of which one bounds the sort key and the other may overlap it.
+    """Refuse two branches on one partition whose ranges overlap, if one of them bounds the sort key.
 
-    A branch whose sort-key condition is negated is never refused. Two equalities with different values do not
-    overlap.
+    A branch that says about the sort key what no range can express, such as its negation, is never refused.
     """
     if schema.sort is None:
         return
-    branches = list(zip(partitions, where.operands, strict=True))
-    for number, (partition, branch) in enumerate(branches):
-        for other_partition, other in branches[number + 1 :]:
-            if partition == other_partition and _overlap(branch, other, schema.sort, parameters):
+    ranges: list[tuple[KeyTest | None, KeyRange]] = []
+    for partition, branch in zip(partitions, where.operands, strict=True):
+        tests = [(one, sort_test(one, schema.sort, parameters)) for one in conjuncts(branch)]
+        if not any(test is None and schema.sort.name in attributes(one) for one, test in tests):
+            bound = next((test for _, test in tests if test is not None), None)
+            ranges.append((bound, key_range(schema, partition, bound)))
+    for number, (bound, (start, stop)) in enumerate(ranges):
+        for other_bound, (other_start, other_stop) in ranges[number + 1 :]:
+            apart = (stop is not None and stop <= other_start) or (
+                other_stop is not None and other_stop <= start
+            )
+            if not apart and (bound is not None or other_bound is not None):
                 raise validation_error(
                     "Overlapping conditions with range keys are not supported in where clause"
                 )
-
-
-def _overlap(
-    left: ast.Expression, right: ast.Expression, sort: KeyAttribute, parameters: Sequence[AttributeValue]
-) -> bool:
-    bounds = [
-        [one for one in conjuncts(side) if _bounds_sort(one, sort, parameters)] for side in (left, right)
-    ]
-    if not any(bounds):
-        return False
-    for side, bound in zip((left, right), bounds, strict=True):
-        others = (one for one in conjuncts(side) if one not in bound)
-        if any(sort.name in attributes(one) for one in others):
-            return False
-    points = [equality(bound[0], parameters) if bound else None for bound in bounds]
-    if points[0] is not None and points[1] is not None:
-        return points[0] == points[1]
-    return True
 
 
 # ORDER BY

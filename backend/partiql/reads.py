@@ -25,14 +25,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from backend.errors import validation_error
-from backend.expressions import ast as tree
 from backend.expressions import paths
-from backend.expressions.key_conditions import KeyConditions
 from backend.model.keys import check_key
 from backend.operations.accounting import charge_read
 from backend.operations.pages import Source, answer_page, read_page, rows_between
 from backend.partiql import ast, translate
-from backend.partiql.planner import ReadPlan, attributes, primary_key, read_plan
+from backend.partiql.planner import ReadPlan, attributes, key_range, primary_key, read_plan
 from backend.protocol import AttributeValue, Item, Request, Response
 from backend.storage.base import Row
 from backend.tables.capacity import Consumption, read_units
@@ -142,7 +140,7 @@ def _pages(
     condition = translate.compiled(plan.filter, parameters)
     keep = None if condition is None else condition.matches
     project = _projector(statement.projection)
-    ranges = _ranges(source, plan, parameters)
+    ranges = _ranges(source, plan)
     digest = _digest(request)
     number, start = _position(request.get("NextToken"), digest, len(ranges))
     last_of_page = min(len(ranges), number + _PARTITIONS_PER_PAGE)
@@ -151,7 +149,8 @@ def _pages(
     size = 0
     while number < last_of_page:
         low, high = ranges[number]
-        rows = rows_between(source.rows, low, high, start and source.storage_key(start), plan.forward)
+        behind = None if start is None else source.storage_key(start)
+        rows = rows_between(source.rows, low, high, behind, plan.forward)
         page = read_page(engine, source, rows, limit, keep, project)
         read = answer_page(engine, source, request, page, None if low is None else partition_of(low))
         answer["Items"] += read["Items"]
@@ -171,21 +170,11 @@ def _pages(
     return answer
 
 
-def _ranges(
-    source: Source, plan: ReadPlan, parameters: Parameters
-) -> list[tuple[bytes | None, bytes | None]]:
+def _ranges(source: Source, plan: ReadPlan) -> Sequence[tuple[bytes | None, bytes | None]]:
     """First storage key and the one behind the last, of each partition or of the whole scan."""
     if plan.partitions is None:
         return [(None, None)]
-    sort = None if plan.sort is None else translate.condition(plan.sort, parameters)
-    name = tree.Path((source.schema.partition.name,))
-    ranges: list[tuple[bytes | None, bytes | None]] = []
-    for partition in plan.partitions:
-        names_partition = tree.Comparison("=", name, tree.Constant(partition))
-        condition = names_partition if sort is None else tree.And((names_partition, sort))
-        bound = KeyConditions(condition, {}).bind(source.schema)
-        ranges.append((bound.start, bound.stop))
-    return ranges
+    return [key_range(source.schema, partition, plan.sort) for partition in plan.partitions]
 
 
 def _sum(total: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
