@@ -98,8 +98,8 @@ class ClusterConfig:
             return (0,) * (self.nodes + 1)
         return tuple(range(self.port, self.port + self.nodes + 1))
 
-    def node_settings(self) -> NodeSettings:
-        """What of it concerns one node."""
+    def node_settings(self, store_endpoint: str | None = None) -> NodeSettings:
+        """What of it concerns one node. A refused table operation names `store_endpoint`."""
         return NodeSettings(
             item_ttl=self.item_ttl,
             query_ttl=self.query_ttl,
@@ -108,6 +108,7 @@ class ClusterConfig:
             unit_size=self.unit_size,
             fill_guard=self.fill_guard,
             transaction_refresh_delay=self.transaction_refresh_delay,
+            store_endpoint=store_endpoint,
         )
 
     def but(self, **changes: Any) -> ClusterConfig:

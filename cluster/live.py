@@ -13,6 +13,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from backend.engine import Engine, EngineSettings
 from backend.http import StoreFront
 from backend.protocol import Backend
 from backend.remote import RemoteBackend
+from cluster.admin import PREFIXES, AdminFront
 from cluster.config import ClusterConfig
 from cluster.faults import Faults, FaultyStore
 from cluster.runtime.listener import Fronts, Listener
@@ -28,6 +30,8 @@ from cluster.runtime.live import LiveClock, live_runtime, next_turn
 from cluster.runtime.tasks import TaskGroup
 from cluster.topology import Cluster, Member
 from dax.node import Node
+from dax.wire.binary.attribute_lists import AttributeLists
+from dax.wire.binary.server import BinaryFront
 from dax.wire.json.front import NodeFront
 from dax.world import NodeId
 
@@ -38,21 +42,34 @@ _DRAIN_SECONDS = 5.0
 class _SocketEdge:
     """`cluster.topology.Edge` of one node: its port, and what answers there."""
 
-    def __init__(self, cluster: LiveCluster, node_id: NodeId, host: str, port: int) -> None:
-        self._cluster = cluster
-        self._node_id = node_id
-        self._listener = Listener(host, port, lambda: self.fronts)
-        self._front: NodeFront | None = None
+    _http: NodeFront
+    _binary: BinaryFront
+
+    def __init__(self, cluster: LiveCluster, port: int) -> None:
+        self._entropy = cluster.runtime.entropy
+        self._region = cluster.config.region
+        self._directory = cluster
+        self._attribute_lists = cluster.attribute_lists
+        self._listener = Listener(cluster.config.host, port, lambda: self.fronts)
         self.fronts: Fronts | None = None
 
     @property
     def address(self) -> tuple[str, int]:
         return self._listener.host, self._listener.port
 
-    async def open(self, node: Node, tasks: TaskGroup) -> None:
-        self._front = NodeFront(node, self._cluster.runtime.entropy)
-        self.fronts = Fronts(self._front)
+    async def open(self, node: Node, requests: TaskGroup) -> None:
+        self._http = NodeFront(node, self._entropy, region=self._region)
+        self._binary = BinaryFront(
+            node,
+            self._directory,
+            self._attribute_lists,
+            tasks=requests,
+            now=node.clock.now,
+            entropy=self._entropy,
+            call_later=asyncio.get_running_loop().call_later,
+        )
         await self._listener.open()
+        self.fronts = Fronts(self._http, self._binary)
 
     def abort(self) -> None:
         self._listener.close()
@@ -63,8 +80,8 @@ class _SocketEdge:
     async def drain(self) -> None:
         self._listener.close()
         fronts, self.fronts = self.fronts, None
-        if fronts is not None and self._front is not None:
-            await self._front.shutdown(_DRAIN_SECONDS)
+        if fronts is not None:
+            await asyncio.gather(self._http.shutdown(_DRAIN_SECONDS), self._binary.shutdown(_DRAIN_SECONDS))
             fronts.connections.abort()
 
 
@@ -75,24 +92,33 @@ class LiveCluster:
         self.config = config
         self.runtime = live_runtime(replication_delay=config.replication_delay)
         self.store = FaultyStore(self._open_store(), self.runtime.clock)
+        self.attribute_lists = AttributeLists()
         ports = config.cluster_ports()
         self._node_ports = dict(zip(config.node_ids(), ports[1:], strict=True))
         self._edges: dict[NodeId, _SocketEdge] = {}
         self.cluster = Cluster(config, self.runtime, self.store, self._make_edge)
         self.faults = Faults(self.cluster, self.store)
         self._turn = 0
-        self._endpoint = Listener(config.host, ports[0], self._next_fronts)
-        self._store_fronts = Fronts(StoreFront(self.store, self.runtime.entropy))
+        self._admin_front = AdminFront(self)
+        self._admin_fronts = Fronts(self._admin_front)
+        self._endpoint = Listener(config.host, ports[0], self._next_fronts, self._claim_for_operator)
+        self._store_front = StoreFront(self.store, self.runtime.entropy, region=config.region)
+        self._store_fronts = Fronts(self._store_front)
         self._store_listener = Listener(config.host, config.store_port or 0, lambda: self._store_fronts)
 
     def _open_store(self) -> Backend:
         if self.config.backend_url is not None:
-            return RemoteBackend(self.config.backend_url, region=self.config.region)
+            return RemoteBackend(
+                self.config.backend_url,
+                sleep=self.runtime.clock.sleep,
+                entropy=self.runtime.entropy,
+                region=self.config.region,
+            )
         settings = EngineSettings(region=self.config.region, gsi_lag=self.config.gsi_lag)
         return EmbeddedBackend(Engine(self.runtime.clock.now, self.runtime.entropy, settings))
 
     def _make_edge(self, node_id: NodeId) -> _SocketEdge:
-        edge = _SocketEdge(self, node_id, self.config.host, self._node_ports[node_id])
+        edge = _SocketEdge(self, self._node_ports[node_id])
         self._edges[node_id] = edge
         return edge
 
@@ -104,6 +130,9 @@ class LiveCluster:
         self._turn += 1
         return live[self._turn % len(live)]
 
+    def _claim_for_operator(self, first_bytes: bytes) -> Fronts | None:
+        return self._admin_fronts if first_bytes.startswith(PREFIXES) else None
+
     # Life
 
     async def start(self) -> None:
@@ -111,6 +140,7 @@ class LiveCluster:
         try:
             if self.config.store_port is not None:
                 await self._store_listener.open()
+            self.cluster.store_endpoint = self.store_endpoint
             await self._endpoint.open()
             await self.cluster.start()
         except BaseException:
@@ -120,9 +150,11 @@ class LiveCluster:
     async def stop(self) -> None:
         """Answer what was asked, close every connection and port, and end every task."""
         self._endpoint.close()
+        await self._admin_front.shutdown(_DRAIN_SECONDS)
+        self._admin_fronts.connections.abort()
         await self.cluster.stop()
         self._store_listener.close()
-        await self._store_fronts.http.shutdown(_DRAIN_SECONDS)
+        await self._store_front.shutdown(_DRAIN_SECONDS)
         self._store_fronts.connections.abort()
         await self.store.close()
         if isinstance(self.runtime.clock, LiveClock):

@@ -131,6 +131,7 @@ class Cluster:
         self.backend = backend
         self.epoch = 0
         self.primary: NodeId | None = None
+        self.store_endpoint: str | None = None
         self._recorder = recorder
         self._make_edge = make_edge
         self._hosts: dict[NodeId, _Host] = {}
@@ -323,7 +324,7 @@ class Cluster:
             self.runtime.store_link(node_id, self.backend),
             _Peers(self, node_id),
             tasks,
-            self.config.node_settings(),
+            self.config.node_settings(self.store_endpoint),
             self._recorder(node_id),
         )
         requests = TaskGroup(node_id)

@@ -6,8 +6,8 @@ Rules of this file:
 * an operation is an `invoke` and one completion: `ok`; `fail` (it did not happen); or `info` (nobody knows);
 * times are seconds since the run began, on the cluster's own clock: virtual when simulated, and moved by
   `advance` in both runtimes;
-* in JSON, binary values are base64, as on DynamoDB's own wire. Lines have sorted keys and no spaces, so that
-  equal histories are equal bytes.
+* in JSON, binary values are base64 and dates are seconds, as on DynamoDB's own wire. Lines have sorted keys
+  and no spaces, so that equal histories are equal bytes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import base64
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 Event = Mapping[str, Any]
@@ -191,6 +192,8 @@ def _to_json(value: Any) -> Any:
         return {name: _to_json(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
         return [_to_json(member) for member in value]
+    if isinstance(value, datetime):
+        return value.timestamp()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return value

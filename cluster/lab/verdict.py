@@ -20,6 +20,21 @@ STORE = "store"
 PASS_THROUGH = "pass-through"
 
 
+_SOURCES = {
+    ITEM_CACHE: "is answered by the item cache",
+    QUERY_CACHE: "is answered by the query cache",
+    NEGATIVE_ENTRY: "is answered by a negative entry",
+    STORE: "goes to the store",
+    PASS_THROUGH: "passes through to the store",
+}
+_MISSES = {
+    "never-seen": "the node never had an entry for it",
+    "expired": "its entry has expired",
+    "evicted": "its entry has been evicted",
+    "not-cacheable": "its result is not cached",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One claim about a run, and what the history says of it."""
@@ -54,15 +69,13 @@ def served(
     operation: Operation, source: str, *, miss: str | None = None, age_at_least: float | None = None
 ) -> Finding:
     """The answer came from this source, for this reason of a miss, or from an entry at least so old."""
-    claim = (
-        f"{operation} is answered by the {source}" if source != STORE else f"{operation} goes to the store"
-    )
+    claim = f"{operation} {_SOURCES[source]}"
     holds = operation.served_from == source
     if miss is not None:
-        claim += f" because the entry was {miss}"
+        claim += f": {_MISSES[miss]}"
         holds = holds and operation.miss == miss
     if age_at_least is not None:
-        claim += f", from an entry at least {age_at_least:g} s old"
+        claim += f", from an entry at least {duration(age_at_least)} old"
         holds = holds and operation.age is not None and operation.age >= age_at_least
     return Finding(holds, claim, _what_happened(operation))
 
@@ -160,10 +173,16 @@ def provenance(operation: Operation) -> str:
     """`, node-2, item-cache, 180.0 s old`: what the node said of its answer."""
     parts = [operation.node, operation.served_from if operation.served_from != operation.node else None]
     if operation.age is not None:
-        parts.append(f"{operation.age:.1f} s old")
+        parts.append(f"{duration(operation.age)} old")
     if operation.miss is not None:
         parts.append(f"miss: {operation.miss}")
     return "".join(f", {part}" for part in parts if part)
+
+
+def duration(seconds: float) -> str:
+    """`0.25 s`, `300 s`, `365 days`."""
+    days = seconds / 86400
+    return f"{days:.0f} days" if days >= 3 else f"{seconds:.3f}".rstrip("0").rstrip(".") + " s"
 
 
 def _seen(read: Operation, attribute: str) -> Any:

@@ -82,12 +82,16 @@ class Fronts:
 ChooseFronts = Callable[[], Fronts | None]
 """Who answers the next connection; None: nobody, it is broken."""
 
+ClaimFronts = Callable[[bytes], Fronts | None]
+"""Who claims a connection by its first bytes, before anybody else is chosen; None: nobody claims it."""
+
 
 class _Sniffer(asyncio.Protocol):
     """A connection before its first byte."""
 
-    def __init__(self, choose: ChooseFronts, undecided: Connections) -> None:
+    def __init__(self, choose: ChooseFronts, claim: ClaimFronts, undecided: Connections) -> None:
         self._choose = choose
+        self._claim = claim
         self._undecided = undecided
         self._transport: asyncio.Transport | None = None
 
@@ -109,7 +113,7 @@ class _Sniffer(asyncio.Protocol):
             transport.write(_NO_TLS_HERE)
             transport.close()
             return
-        fronts = self._choose()
+        fronts = self._claim(data) or self._choose()
         if fronts is None:
             transport.abort()
             return
@@ -128,10 +132,13 @@ class _Sniffer(asyncio.Protocol):
 class Listener:
     """One listening socket. May be opened again after it was closed, on the same port."""
 
-    def __init__(self, host: str, port: int, choose: ChooseFronts) -> None:
+    def __init__(
+        self, host: str, port: int, choose: ChooseFronts, claim: ClaimFronts = lambda _first_bytes: None
+    ) -> None:
         self.host = host
         self.port = port
         self._choose = choose
+        self._claim = claim
         self._undecided = Connections()
         self._server: asyncio.AbstractServer | None = None
 
@@ -140,7 +147,10 @@ class Listener:
         loop = asyncio.get_running_loop()
         try:
             server = await loop.create_server(
-                lambda: _Sniffer(self._choose, self._undecided), self.host, self.port, backlog=1024
+                lambda: _Sniffer(self._choose, self._claim, self._undecided),
+                self.host,
+                self.port,
+                backlog=1024,
             )
         except OSError as failure:
             if failure.errno == errno.EADDRINUSE:

@@ -27,7 +27,7 @@ T = TypeVar("T")
 Latency = Callable[[NodeId, NodeId], float]
 """Seconds that the next message from one node to another is under way."""
 
-Deliver = Callable[[NodeId, object], None]
+Deliver = Callable[[NodeId, Any], None]
 """What a listening node does with a message: `deliver(sender, message)`."""
 
 

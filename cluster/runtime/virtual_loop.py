@@ -113,18 +113,17 @@ class VirtualTimeLoop(asyncio.AbstractEventLoop):
         Raises SimulationDeadlock when nothing is scheduled and it is still pending, SimulationError after
         `max_steps` steps.
         """
-        self._check_open()
+        self._check_idle()
         main: asyncio.Future[T] = asyncio.ensure_future(future, loop=self)  # type: ignore[arg-type]
         self._run(main.done, waiting_for=main)
         return main.result()
 
     def run_forever(self) -> None:
         """Run until `stop()` is called or nothing is scheduled."""
+        self._check_idle()
         self._run(lambda: self._stopping, waiting_for=None)
 
     def _run(self, finished: Callable[[], bool], *, waiting_for: asyncio.Future[Any] | None) -> None:
-        if self._running or events._get_running_loop() is not None:
-            raise SimulationError("a simulation cannot be run from inside a running event loop")
         self._running, self._stopping = True, False
         limit = self.steps + self._max_steps
         events._set_running_loop(self)
@@ -178,6 +177,11 @@ class VirtualTimeLoop(asyncio.AbstractEventLoop):
 
     async def shutdown_default_executor(self) -> None:
         """Nothing to do: there is no executor."""
+
+    def _check_idle(self) -> None:
+        self._check_open()
+        if self._running or events._get_running_loop() is not None:
+            raise SimulationError("a simulation cannot be run from inside a running event loop")
 
     def _check_open(self) -> None:
         if self._closed:

@@ -57,7 +57,7 @@ async def play(stage: Stage) -> None:
     servers = [stage.client(f"server-{n}", through=node) for n, node in enumerate(SERVERS, start=1)]
     await servers[0].get_item(TableName=TABLE, Key=KEY)
     await stage.settle()
-    for _ in range(4):
+    for _ in range(2):
         for server in servers:
             await server.get_item(TableName=TABLE, Key=KEY)
 

@@ -1,0 +1,144 @@
+"""`daxsim demo`: play the documented stories and say whether they went as documented.
+
+Exit code 0 when every verdict holds, 1 when one does not. In the simulation nothing that is printed depends
+on the machine: the same seed prints the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from cluster.config import ClusterConfig, ConfigError
+from cluster.lab.run import Outcome, play_live, play_simulated
+from cluster.lab.scenarios import STORIES, story
+from cluster.lab.story import Changes, Story
+from cluster.lab.timeline import timeline
+from cluster.runtime.live import run
+
+
+def _settings(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """`--set item_ttl=60`: the values as numbers, checked by the configuration itself."""
+    settings: dict[str, Any] = {}
+    for assignment in given:
+        name, separator, text = assignment.partition("=")
+        try:
+            settings[name] = json.loads(text) if separator else None
+            ClusterConfig().but(**settings)
+        except (ConfigError, TypeError) as error:
+            raise click.BadParameter(str(error)) from None
+        except json.JSONDecodeError:
+            raise click.BadParameter(f"{assignment!r} is not NAME=NUMBER") from None
+    return settings
+
+
+@click.command()
+@click.argument("name", default="list")
+@click.option("--simulated", is_flag=True, help="Play in virtual time, without sockets.")
+@click.option("--seed", type=int, default=7, show_default=True, help="The seed of a simulation.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a story instead of text.")
+@click.option(
+    "--history",
+    "history_file",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write what happened to this file, as JSON Lines.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=_settings,
+    metavar="NAME=VALUE",
+    help="Change a cluster setting, to see what a story depends on: --set item_ttl=60.",
+)
+def demo(
+    name: str,
+    simulated: bool,
+    seed: int,
+    as_json: bool,
+    history_file: Path | None,
+    settings: dict[str, Any],
+) -> int:
+    """Play the documented consistency stories: NAME, `all`, or `list`."""
+    if name == "list":
+        _list(as_json)
+        return 0
+    changes = Changes(settings=settings)
+    outcomes = []
+    history = _open(history_file)
+    try:
+        for chosen in _chosen(name):
+            outcome = play_simulated(chosen, seed, changes) if simulated else run(play_live(chosen, changes))
+            outcomes.append(outcome)
+            if history is not None:
+                history.write(outcome.history.encode())
+            for line in [json.dumps(_report(outcome))] if as_json else _text(outcome):
+                click.echo(line)
+    finally:
+        if history is not None:
+            history.close()
+    failed = [outcome.story.name for outcome in outcomes if not outcome.passed]
+    if not as_json and len(outcomes) > 1:
+        click.echo(f"{len(outcomes) - len(failed)} of {len(outcomes)} stories passed")
+    return 1 if failed else 0
+
+
+def _open(path: Path | None) -> BinaryIO | None:
+    if path is None:
+        return None
+    try:
+        return path.open("wb")
+    except OSError as error:
+        raise click.FileError(str(path), error.strerror) from None
+
+
+def _chosen(name: str) -> tuple[Story, ...]:
+    if name == "all":
+        return STORIES
+    try:
+        return (story(name),)
+    except LookupError as error:
+        raise click.BadParameter(str(error), param_hint="NAME") from None
+
+
+def _list(as_json: bool) -> None:
+    if as_json:
+        listing = [
+            {"name": s.name, "title": s.title, "lesson": s.lesson, "source": s.source} for s in STORIES
+        ]
+        click.echo(json.dumps(listing))
+        return
+    for one in STORIES:
+        click.echo(f"{one.name:<22}{one.title}")
+
+
+def _text(outcome: Outcome) -> Iterator[str]:
+    told = outcome.story
+    yield f"{told.name}: {told.title}"
+    yield ""
+    yield from timeline(outcome.history)
+    yield ""
+    for finding in outcome.findings:
+        yield f"  {'yes' if finding.holds else 'NO '}  {finding.claim}"
+        if not finding.holds:
+            yield from textwrap.wrap(f"but {finding.evidence}", 100, initial_indent=" " * 7)
+    yield f"{'PASSED' if outcome.passed else 'FAILED'}  {told.lesson}"
+    yield ""
+
+
+def _report(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "story": outcome.story.name,
+        "runtime": outcome.runtime,
+        "seed": outcome.seed,
+        "passed": outcome.passed,
+        "findings": [
+            {"holds": finding.holds, "claim": finding.claim, "evidence": finding.evidence}
+            for finding in outcome.findings
+        ],
+    }

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from cluster.config import ClusterConfig, ConfigError
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"nodes": 0}, "nodes must be between 1 and 11, not 0"),
+        ({"nodes": 12}, "nodes must be between 1 and 11, not 12"),
+        ({"item_ttl": -1}, "item_ttl must be a number of seconds, 0 or more, not -1"),
+        ({"query_ttl": float("nan")}, "query_ttl must be a number of seconds, 0 or more, not nan"),
+        ({"failover_delay": float("inf")}, "failover_delay must be a number of seconds"),
+        ({"item_cache_bytes": 0}, "item_cache_bytes must be a number of bytes, 1 or more, not 0"),
+        ({"port": 65533}, "port must be between 0 and 65532, not 65533"),
+        ({"store_port": 70000}, "store_port must be between 0 and 65535, not 70000"),
+        ({"port": 8000}, "store_port 8000 is also a port of the cluster"),
+        ({"backend_url": "localhost:8000"}, "backend_url must begin with http:// or https://"),
+        ({"ttl": 3}, "no such setting: ttl"),
+    ],
+)
+def test_a_bad_setting_is_named(changes, text):
+    with pytest.raises(ConfigError, match=text.replace("(", r"\(")):
+        ClusterConfig().but(**changes)
+
+
+def test_ports_follow_the_endpoint_or_are_all_free():
+    assert ClusterConfig(nodes=2, port=9000).cluster_ports() == (9000, 9001, 9002)
+    assert ClusterConfig(nodes=2, port=0).cluster_ports() == (0, 0, 0)
+    assert ClusterConfig(nodes=2).node_ids() == ("node-1", "node-2")
+
+
+def test_what_concerns_a_node_reaches_it():
+    settings = ClusterConfig(item_ttl=1, query_ttl=2, item_cache_bytes=3, query_cache_bytes=4).node_settings(
+        "http://store"
+    )
+    assert (settings.item_ttl, settings.query_ttl) == (1, 2)
+    assert (settings.item_cache_bytes, settings.query_cache_bytes) == (3, 4)
+    assert settings.store_endpoint == "http://store"
