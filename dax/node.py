@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from backend.errors import ServiceError
-from backend.model.keys import check_key, encode
+from backend.model.keys import KeySchema, check_key, encode
 from backend.protocol import Backend, Item, Request
 from backend.validation.shapes import check
 from dax.answer import Answer, MissReason
@@ -29,7 +29,7 @@ from dax.metrics import OPERATIONS, Metrics
 from dax.reads import Reads
 from dax.replication import Message, Replication, Role, Snapshot
 from dax.settings import NodeSettings
-from dax.tables import Tables, table_name
+from dax.tables import Tables, possible_schemas, table_name
 from dax.world import Clock, NodeId, Peers, Recorder, Tasks
 from dax.writes import Writes
 
@@ -148,20 +148,22 @@ class Node:
                 return None
         return self._known_key(request["TableName"], request["Key"])
 
-    @property
-    def tables(self) -> Tables:
-        """The key schemas that this node knows, for a wire whose keys only a schema can read."""
-        return self._tables
-
     def _known_key(self, named: str, key: Item) -> ItemKey | None:
+        """The item-cache key, as far as the table's schema has been learned."""
         table = table_name(named)
         schema = self._tables.known(table)
-        if schema is None:
-            return None
-        try:
-            return table, encode(schema, check_key(schema, key))
-        except ServiceError:
-            return None
+        return None if schema is None else _item_key(table, schema, key)
+
+    def _held_key(self, named: str, key: Item) -> ItemKey | None:
+        """The item-cache key, also of an entry that came by the log before the table's schema was learned."""
+        table = table_name(named)
+        if self._tables.known(table) is not None:
+            return self._known_key(named, key)
+        for schema in possible_schemas(key):
+            item_key = _item_key(table, schema, key)
+            if item_key is not None and item_key in self._items:
+                return item_key
+        return None
 
     def _unsupported(self, operation: str) -> ServiceError:
         where = self.settings.store_endpoint
@@ -293,7 +295,7 @@ class Node:
              "sequence": n | null, "miss": reason | null, "response": the cached response | null}
 
         `miss` says why a read would miss now. `ttl_left` is null for an entry that never expires.
-        `cache_key` is null while the table's key schema is not known here or when the request is wrong.
+        `cache_key` is null when the key does not fit the table, or nothing is known of it here.
         Raises `ServiceError` for another operation or a malformed request.
         """
         if operation not in ("GetItem", "BatchGetItem", "Query", "Scan"):
@@ -316,7 +318,7 @@ class Node:
         return self._report(report, self._queries.peek(key), self._queries.miss_reason(key))
 
     def _inspect_item(self, named: str, primary_key: Item, wanted: Request) -> dict[str, Any]:
-        key = self._known_key(named, primary_key)
+        key = self._held_key(named, primary_key)
         report = {
             "cache": "item",
             "table": table_name(named),
@@ -360,7 +362,7 @@ class Node:
             raise ServiceError("ValidationException", "a key is flushed from one table of the item cache")
         flushed = 0
         if key is not None and table is not None:
-            item_key = self._known_key(table, key)
+            item_key = self._held_key(table, key)
             return 0 if item_key is None else self._items.flush(*item_key)
         name = None if table is None else table_name(table)
         if cache != "query":
@@ -368,6 +370,13 @@ class Node:
         if cache != "item":
             flushed += self._queries.flush(name)
         return flushed
+
+
+def _item_key(table: str, schema: KeySchema, key: Item) -> ItemKey | None:
+    try:
+        return table, encode(schema, check_key(schema, key))
+    except ServiceError:
+        return None
 
 
 def _cache_status(cache: ItemCache | QueryCache, hits: int, misses: int) -> dict[str, Any]:

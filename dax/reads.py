@@ -26,6 +26,7 @@ from dax.cache.items import ItemKey
 from dax.cache.queries import query_key
 from dax.core import Core, Unresolved
 from dax.projection import PROJECTING, projector
+from dax.replication import FillToken
 from dax.tables import table_name
 
 
@@ -86,7 +87,7 @@ class Reads:
         age = max(0.0, now - entry.stored_at)
         return Answer(entry.response, served_from, self._core.node_id, age, entry=entry)
 
-    def _fill(self, token: tuple[int, int], key: ItemKey, item: Item | None) -> None:
+    def _fill(self, token: FillToken, key: ItemKey, item: Item | None) -> None:
         kept = self._core.replication.fill(token, key, item)
         self._core.record("fill" if kept else "fill-refused", key=key, item=item)
 
@@ -161,7 +162,7 @@ class Reads:
         part: _TablePart,
         missing: list[tuple[ItemKey, Item]] | tuple[()],
         fetched: Response,
-        token: tuple[int, int],
+        token: FillToken,
         found: dict[ItemKey, Item | None],
     ) -> None:
         """Cache what the store said about the missing keys of one table, and note it in `found`."""

@@ -119,7 +119,7 @@ class OfferFill:
     """Replica to primary: the store said this to a read that began when `as_of` was applied here."""
 
     epoch: int
-    as_of: int
+    as_of: Position
     key: ItemKey
     item: Item | None
     stored_at: float
@@ -131,6 +131,9 @@ class ReportWrite:
 
     key: ItemKey
 
+
+FillToken = tuple[int, Position]
+"""How often this node was warmed, and where its log was, when a read began."""
 
 Message = Append | Confirm | Resume | Warm | OfferFill | ReportWrite
 Send = Callable[[NodeId, Message], None]
@@ -270,22 +273,22 @@ class Replication:
     def is_primary(self) -> bool:
         return self.role is Role.PRIMARY
 
-    def token(self) -> tuple[int, int]:
+    def token(self) -> FillToken:
         """Taken before the store is read, handed back with what it said."""
-        return self._lineage, self.log.last.sequence
+        return self._lineage, self.log.last
 
-    def fill(self, token: tuple[int, int], key: ItemKey, item: Item | None) -> bool:
+    def fill(self, token: FillToken, key: ItemKey, item: Item | None) -> bool:
         """Cache what a read got from the store, unless a newer write is known. False when refused."""
         lineage, as_of = token
         # What a node had applied before it was warmed anew may not be part of the log at all.
-        if self._guard and (lineage != self._lineage or self._recent.may_be_after(key, as_of)):
+        if self._guard and (lineage != self._lineage or self._recent.may_be_after(key, as_of.sequence)):
             self.fills_refused += 1
             return False
         now = self._now()
         if self.is_primary:
             self._commit(Cause.FILL, key, item, now)
         else:
-            self._items.keep(key, item, now, as_of, now)
+            self._items.keep(key, item, now, as_of.sequence, now)
             if self.primary is not None:
                 self._send(self.primary, OfferFill(self.epoch, as_of, key, item, now))
         return True
@@ -376,12 +379,19 @@ class Replication:
                     self._followers[sender] = position.sequence
                     self._send(sender, Append(self.epoch, position, changes, self._confirmed_by_all()))
             case OfferFill(_, as_of, key, item, stored_at):
-                # What a replica had applied counts only once its log is known to be part of this one.
-                unheard = self._followers[sender] is None
-                if self._guard and (unheard or self._recent.may_be_after(key, as_of)):
+                if self._guard and not self._is_newest(sender, as_of, key):
                     self.fills_refused += 1
                 else:
                     self._commit(Cause.FILL, key, item, stored_at)
+
+    def _is_newest(self, sender: NodeId, as_of: Position, key: ItemKey) -> bool:
+        """Whether nobody can have written `key` after a replica's log was at `as_of`."""
+        if not self.log.holds(as_of):
+            # Of what is forgotten, a replica that follows this log has had the same as everybody.
+            forgotten = as_of.sequence < self.log.base.sequence
+            if not forgotten or self._followers[sender] is None:
+                return False
+        return not self._recent.may_be_after(key, as_of.sequence)
 
     def progress(self) -> dict[NodeId, int | None]:
         """What each replica has confirmed so far; `resend` takes it as what was known a while ago."""

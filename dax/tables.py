@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from backend.errors import ServiceError
 from backend.model.keys import KeyAttribute, KeySchema
-from backend.protocol import Backend, Response
+from backend.model.values import type_of
+from backend.protocol import Backend, Item, Response
 from dax.world import Clock
 
 
@@ -61,6 +62,17 @@ class Tables:
             self._current.clear()
         else:
             self._current.pop(table, None)
+
+
+def possible_schemas(key: Item) -> list[KeySchema]:
+    """The schemas that a primary key may have been made for: one, or two that differ in their order."""
+    attributes = [KeyAttribute(name, type_of(value)) for name, value in key.items() if len(value) == 1]
+    match attributes:
+        case [partition]:
+            return [KeySchema(partition)]
+        case [first, second]:
+            return [KeySchema(first, second), KeySchema(second, first)]
+    return []
 
 
 def _key_schema(described: Response) -> KeySchema:

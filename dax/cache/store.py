@@ -68,10 +68,10 @@ class EntryCache(Generic[K, E]):
         entries = self._entries
         room = self.capacity - self._reserved()
         if entry.size > room:
-            if key in entries:
-                self._remove(key, RemovalReason.CAPACITY)
-            else:
+            if not self.remove(key, RemovalReason.CAPACITY):
                 self._remember(key, RemovalReason.CAPACITY)
+            while entries.currsize > max(room, 0):
+                entries.popitem()
             return False
         present = entries.peek(key)
         growth = entry.size if present is None else entry.size - present.size
