@@ -39,9 +39,12 @@ def target_of(operation: str) -> str:
 
 
 def parse(body: bytes) -> Any:
-    """The JSON in a body; no body is `{}`. Raises SerializationException, without text like the service."""
+    """The JSON in a body, None when there is none. Raises SerializationException, without text.
+
+    The service answers for an unknown target or a missing signature before it misses the body.
+    """
     if not body:
-        return {}
+        return None
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -57,11 +57,14 @@ def description(engine: Engine, table: Table, status: str | None = None) -> dict
     return answer
 
 
-def tagged_table(engine: Engine, operation: str, request: Mapping[str, Any], given: str | None) -> Table:
+def tagged_table(
+    engine: Engine, operation: str, request: Mapping[str, Any], parameter: str | None = None, what: str = ""
+) -> Table:
     """The table whose ARN the ResourceArn of a tag operation is.
 
-    `given` names the parameter that must be there beside it. Raises ValidationException for what is no ARN of a
-    table, AccessDeniedException for a resource of somebody else, and ResourceNotFoundException.
+    `parameter` names the list that must be there beside it, `what` its elements. Raises ValidationException for
+    what is no ARN of a table, AccessDeniedException for what belongs to somebody else, and
+    ResourceNotFoundException.
     """
     arn = request.get("ResourceArn")
     if arn is None:
@@ -70,8 +73,8 @@ def tagged_table(engine: Engine, operation: str, request: Mapping[str, Any], giv
     malformed = operation == "TagResource" and arn and ":" not in arn
     if not malformed and not _ANY_RESOURCE.fullmatch(arn):
         raise _access_denied(engine, operation, arn)
-    if given is not None and request.get(given) is None:
-        path = given[0].lower() + given[1:]
+    if parameter is not None and request.get(parameter) is None:
+        path = parameter[0].lower() + parameter[1:]
         raise validation_error(
             f"1 validation error detected: Value null at '{path}' failed to satisfy constraint: "
             "Member must not be null"
@@ -79,6 +82,8 @@ def tagged_table(engine: Engine, operation: str, request: Mapping[str, Any], giv
     parts = _TABLE_ARN.fullmatch(arn)
     if parts is None:
         raise validation_error(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if parameter is not None and not request[parameter]:
+        raise validation_error(f"Atleast one {what} needs to be provided as Input.")
     if parts.group(1) != engine.settings.account_id:
         raise _access_denied(engine, operation, arn)
     table = engine.catalog.find(parts.group(2))

@@ -20,7 +20,7 @@ def validate(request: Request) -> None:
 
 
 def run(engine: Engine, request: Request, plan: None) -> Response:
-    table = tagged_table(engine, "ListTagsOfResource", request, None)
+    table = tagged_table(engine, "ListTagsOfResource", request)
     if request.get("NextToken") is not None:
         raise validation_error("Invalid NextToken: tags never fill a second page")
     return {"Tags": [{"Key": key, "Value": value} for key, value in table.tags.items()]}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backend.errors import validation_error
 from backend.operations.control_plane import merged_tags, tagged_table
 from backend.protocol import Request, Response
 
@@ -17,8 +16,6 @@ def validate(request: Request) -> None:
 
 
 def run(engine: Engine, request: Request, plan: None) -> Response:
-    table = tagged_table(engine, "TagResource", request, "Tags")
-    if not request["Tags"]:
-        raise validation_error("Atleast one Tag needs to be provided as Input.")
+    table = tagged_table(engine, "TagResource", request, "Tags", "Tag")
     table.tags = merged_tags(table.tags, request["Tags"])
     return {}

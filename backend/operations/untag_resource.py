@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backend.errors import validation_error
 from backend.operations.control_plane import tagged_table
 from backend.protocol import Request, Response
 
@@ -20,8 +19,6 @@ def validate(request: Request) -> None:
 
 
 def run(engine: Engine, request: Request, plan: None) -> Response:
-    table = tagged_table(engine, "UntagResource", request, "TagKeys")
-    if not request["TagKeys"]:
-        raise validation_error("Atleast one Tag Key needs to be provided as Input.")
+    table = tagged_table(engine, "UntagResource", request, "TagKeys", "Tag Key")
     table.tags = {key: value for key, value in table.tags.items() if key not in request["TagKeys"]}
     return {}

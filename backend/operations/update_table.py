@@ -56,11 +56,13 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     _check_stream(engine, table, request)
 
     answer = description(engine, table, "UPDATING")
+    if request.get("ProvisionedThroughput") is not None:
+        _show_change(answer["ProvisionedThroughput"], request["ProvisionedThroughput"], engine.now())
+    table.begin_update(engine.now())
     _apply_settings(engine, table, request)
     _apply_capacity(table, request, resized, engine.now())
     _apply_indexes(table, types, created, deleted, engine.now())
     _show_indexes(answer, engine, table, created, deleted)
-    table.begin_update(engine.now())
     return {"TableDescription": answer}
 
 
@@ -211,18 +213,18 @@ def _apply_capacity(table: Table, request: Request, resized: Mapping[str, Any], 
     mode = request.get("BillingMode") or table.billing_mode
     if mode == PAY_PER_REQUEST and table.billing_mode == PROVISIONED:
         table.on_demand_since = now
-        _set_throughput(table, Throughput(), now)
+        _set_throughput(table, Throughput())
         for index in table.global_indexes.values():
             _set_index_throughput(index, {"ProvisionedThroughput": None}, now)
     table.billing_mode = mode
     if request.get("ProvisionedThroughput") is not None:
-        _set_throughput(table, throughput_of(request["ProvisionedThroughput"]), now)
+        _set_throughput(table, throughput_of(request["ProvisionedThroughput"]))
     for name, update in resized.items():
         _set_index_throughput(table.global_indexes[name], update, now)
 
 
-def _set_throughput(table: Table, throughput: Throughput, now: float) -> None:
-    table.throughput_history.note(table.throughput, throughput, now)
+def _set_throughput(table: Table, throughput: Throughput) -> None:
+    table.throughput_history.note(table.throughput, throughput, table.active_from)
     table.throughput = throughput
 
 
@@ -247,6 +249,15 @@ def _apply_indexes(
         table.create_index(index_of(declared, types), now)
     for name in deleted:
         table.begin_dropping_index(name, now)
+
+
+def _show_change(shown: dict[str, Any], asked: Mapping[str, int], now: float) -> None:
+    """Date the change that has begun in the ProvisionedThroughput of the answer, which shows the old units."""
+    differences = [asked[name] - shown[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")]
+    if max(differences) > 0:
+        shown["LastIncreaseDateTime"] = now
+    if min(differences) < 0:
+        shown["LastDecreaseDateTime"] = now
 
 
 def _show_indexes(

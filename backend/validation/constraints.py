@@ -86,19 +86,19 @@ class ConstraintCompiler:
     def _structure(self, name: str) -> Checker | None:
         shape = self._model.shape(name)
         required = required_of(name, shape)
-        members: list[tuple[str, str, bool, Checker | None]] = []
+        members: list[tuple[str, str, tuple[str, ...] | None, Checker | None]] = []
         for member, member_shape in members_of(name, shape):
             checker = self._checker(member_shape, MEMBER_CONSTRAINTS.get((name, member), {}))
             if checker is not None or member in required:
-                members.append((member, lower_first(member), member in required, checker))
+                members.append((member, lower_first(member), required.get(member), checker))
         if not members:
             return None
 
         def check(value: Any, path: Path, violations: Violations) -> None:
-            for member, segment, is_required, checker in members:
+            for member, segment, alternatives, checker in members:
                 content = value.get(member)
                 if content is None:
-                    if is_required:
+                    if alternatives is not None and all(value.get(other) is None for other in alternatives):
                         violations.append(violation("null", (path, segment), _NOT_NULL))
                 elif checker is not None:
                     checker(content, (path, segment), violations)

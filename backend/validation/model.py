@@ -79,6 +79,11 @@ REQUIRED: Mapping[str, frozenset[str]] = {
     "ListTagsOfResourceInput": frozenset(),
 }
 
+# Members that are required unless one of others is there: an index can be given throughput of three kinds.
+REQUIRED_UNLESS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("UpdateGlobalSecondaryIndexAction", "ProvisionedThroughput"): ("OnDemandThroughput", "WarmThroughput"),
+}
+
 # Constraints of a member that differ from those of its shape. A global index has up to four partition and
 # four sort attributes.
 MEMBER_CONSTRAINTS: Mapping[tuple[str, str], Mapping[str, int]] = {
@@ -133,9 +138,12 @@ def model_of(operation: str) -> Model | None:
     return next((found for found in map(model, TARGETS.values()) if operation in found), None)
 
 
-def required_of(name: str, shape: Shape) -> frozenset[str]:
-    """The members of structure `name` that must be there."""
-    return REQUIRED.get(name, frozenset(shape.get("required", ())))
+def required_of(name: str, shape: Shape) -> dict[str, tuple[str, ...]]:
+    """The members of structure `name` that must be there -> the members of which one will do instead."""
+    required: dict[str, tuple[str, ...]] = dict.fromkeys(REQUIRED.get(name, shape.get("required", ())), ())
+    return required | {
+        member: others for (structure, member), others in REQUIRED_UNLESS.items() if structure == name
+    }
 
 
 def members_of(name: str, shape: Shape) -> list[tuple[str, str]]:

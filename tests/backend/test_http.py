@@ -241,9 +241,18 @@ async def test_authentication_is_asked_for_in_form(
     assert answered["x-amz-crc32"] == crc32
 
 
+async def test_a_missing_body_is_missed_last(endpoint: Endpoint) -> None:
+    target = {"X-Amz-Target": "DynamoDB_20120810.ListTables"}
+    _, _, body = await endpoint.send(b"", target)
+    assert json.loads(body)["__type"] == "com.amazon.coral.service#MissingAuthenticationTokenException"
+    status, _, body = await endpoint.send(b"", {**SIGNED, **target})
+    assert (status, body) == (400, b'{"__type":"com.amazon.coral.service#SerializationException"}')
+
+
 async def test_a_signature_in_the_query_string_will_do(endpoint: Endpoint) -> None:
     query = "?X-Amz-Algorithm=a&X-Amz-Credential=b&X-Amz-Signature=c&X-Amz-SignedHeaders=d&X-Amz-Date=e"
-    status, _, _ = await endpoint.send(b"", {"X-Amz-Target": "DynamoDB_20120810.ListTables"}, query=query)
+    headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/json"}
+    status, _, _ = await endpoint.send(b"{}", headers, query=query)
     assert status == 200
 
 

@@ -194,6 +194,7 @@ def test_throughput_changes_and_remembers_when(slow: Store) -> None:
     answer = slow.call("UpdateTable", TableName="users", ProvisionedThroughput=more)["TableDescription"]
     assert answer["TableStatus"] == "UPDATING"
     assert answer["ProvisionedThroughput"]["ReadCapacityUnits"] == 5
+    assert answer["ProvisionedThroughput"]["LastIncreaseDateTime"] == START + 10
     assert slow.refusal("UpdateTable", TableName="users", DeletionProtectionEnabled=True) == (
         "ResourceInUseException",
         "Attempt to change a resource which is still in use: Table is being updated: users",
@@ -203,7 +204,7 @@ def test_throughput_changes_and_remembers_when(slow: Store) -> None:
         "NumberOfDecreasesToday": 0,
         "ReadCapacityUnits": 10,
         "WriteCapacityUnits": 5,
-        "LastIncreaseDateTime": START + 10,
+        "LastIncreaseDateTime": START + 20,
     }
     less = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
     slow.call("UpdateTable", TableName="users", ProvisionedThroughput=less)

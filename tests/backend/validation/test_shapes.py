@@ -100,6 +100,11 @@ def long(what: str) -> str:
             [f"Value null at 'scanFilter.a.member.comparisonOperator' {NULL}"],
         ),
         (
+            "UpdateTable",
+            {"TableName": "abc", "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "abc"}}]},
+            [f"Value null at 'globalSecondaryIndexUpdates.1.member.update.provisionedThroughput' {NULL}"],
+        ),
+        (
             "TransactGetItems",
             {"TransactItems": [{}]},
             [f"Value null at 'transactItems.1.member.get' {NULL}"],
