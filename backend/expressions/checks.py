@@ -158,6 +158,15 @@ def _check_counts(predicate: Predicate, kind: str) -> None:
         )
 
 
+def has_operands(tree: Condition) -> bool:
+    """Whether every function of a condition has its number of operands."""
+    return all(
+        len(function.arguments) == FUNCTIONS[function.name]
+        for predicate in predicates(tree)
+        for function in _functions(predicate)
+    )
+
+
 def check_count(function: Function, expected: int, kind: str) -> None:
     """Refuse a function with a number of operands that is not its own."""
     if len(function.arguments) != expected:

@@ -18,7 +18,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from backend.expressions import ast, paths
-from backend.expressions.checks import check_condition, check_text, leaves, operands_of, predicates
+from backend.expressions.checks import (
+    check_condition,
+    check_text,
+    has_operands,
+    leaves,
+    operands_of,
+    predicates,
+)
 from backend.expressions.parser import parse_condition
 from backend.expressions.paths import Getter
 from backend.expressions.scope import Names, Scope, Values
@@ -76,7 +83,7 @@ def condition(text: str, kind: str, scope: Scope) -> Condition:
     types = None if compiled is None else types_of(compiled.placeholders, scope.values)
     if compiled is None or compiled.passed is None or types not in compiled.passed:
         check_condition(parse_condition(text, kind), kind, scope.names, scope.values)
-        assert compiled is not None, "an undefined name is an error"
+        assert compiled is not None, "what cannot be compiled is an error"
         if compiled.passed is not None and types is not None:
             remember(compiled.passed, types)
     scope.use(compiled.aliases, compiled.placeholders)
@@ -90,13 +97,14 @@ def from_tree(tree: ast.Condition) -> Condition:
 
 @lru_cache(_COMPILED_FORMS)
 def _compiled(text: str, kind: str, names_key: tuple[tuple[str, str], ...]) -> _Compiled | None:
-    """None when a name is undefined: which error that is depends on what else is wrong."""
+    """None when a name is undefined or an operand is missing: what else is wrong may have to be said first."""
     tree = parse_condition(text, kind)
     check_text(tree, kind)
-    names = dict(names_key)
     try:
-        resolved = resolve(tree, names)
+        resolved = resolve(tree, dict(names_key))
     except KeyError:
+        return None
+    if not has_operands(tree):
         return None
     found = [leaf for predicate in predicates(tree) for leaf in leaves(operands_of(predicate))]
     return _Compiled(
