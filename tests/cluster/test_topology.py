@@ -1,0 +1,324 @@
+"""Who is the primary, what a death does, and what survives it. In virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.errors import ServiceError
+from cluster.config import ClusterConfig
+from cluster.runtime.network import LinkBroken
+from cluster.runtime.simulated import check, simulate
+from cluster.simulated import SimulatedCluster
+from cluster.topology import UnknownNode, WrongState
+
+pytestmark = pytest.mark.sim
+
+TABLE = {
+    "TableName": "Table",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+
+
+async def put(cluster, through, key, value):
+    item = {"pk": {"S": key}, "v": {"N": str(value)}}
+    return await cluster.call(through, "PutItem", {"TableName": "Table", "Item": item})
+
+
+async def get(cluster, through, key):
+    """The value (None if no item) and where it came from."""
+    answer = await cluster.call(through, "GetItem", {"TableName": "Table", "Key": {"pk": {"S": key}}})
+    item = answer.response.get("Item")
+    return (None if item is None else int(item["v"]["N"])), str(answer.served_from)
+
+
+async def stored(cluster, key):
+    request = {"TableName": "Table", "Key": {"pk": {"S": key}}, "ConsistentRead": True}
+    item = (await cluster.call_store("GetItem", request)).get("Item")
+    return None if item is None else int(item["v"]["N"])
+
+
+def roles(cluster):
+    return {member.node_id: member.role for member in cluster.cluster.members()}
+
+
+def with_table(program):
+    async def main(cluster):
+        await cluster.call_store("CreateTable", TABLE)
+        return await program(cluster)
+
+    return main
+
+
+def test_the_first_node_is_the_primary_and_the_others_are_replicas(play):
+    async def main(cluster):
+        assert roles(cluster) == {"node-1": "primary", "node-2": "replica", "node-3": "replica"}
+        assert cluster.cluster.epoch == 1
+
+    play(main)
+
+
+def test_a_write_at_a_replica_reaches_store_and_caches_through_the_primary(play):
+    async def main(cluster):
+        answer = await put(cluster, "node-3", "a", 1)
+        assert answer.node == "node-1"
+        assert await stored(cluster, "a") == 1
+        await cluster.cluster.settle()
+        for node in ("node-1", "node-2", "node-3"):
+            assert await get(cluster, node, "a") == (1, "item-cache")
+
+    play(with_table(main))
+
+
+def test_a_dead_primary_is_replaced_by_the_replica_that_knows_most(play):
+    async def main(cluster):
+        network = cluster.runtime.network
+        network.hold("node-1", "node-2")
+        await put(cluster, "node-1", "a", 1)
+        await cluster.cluster.settle()
+        cluster.cluster.kill("node-1")
+        assert cluster.cluster.primary is None
+        with pytest.raises(ServiceError, match="no primary") as refused:
+            await put(cluster, "node-2", "a", 2)
+        assert (refused.value.code, refused.value.status) == ("InternalServerError", 500)
+        assert await get(cluster, "node-3", "a") == (1, "item-cache")
+        await cluster.runtime.clock.sleep(1.1)
+        assert roles(cluster) == {"node-2": "replica", "node-3": "primary"}
+        assert cluster.cluster.epoch == 2
+        assert (await put(cluster, "node-2", "a", 3)).node == "node-3"
+        await cluster.cluster.settle()
+        assert await get(cluster, "node-2", "a") == (3, "item-cache")
+
+    play(with_table(main), failover_delay=1.0)
+
+
+def test_a_node_that_returns_is_warm_and_a_replica(play):
+    async def main(cluster):
+        await put(cluster, "node-1", "a", 1)
+        cluster.cluster.kill("node-1")
+        with pytest.raises(LinkBroken, match="node-1 refuses connections"):
+            await get(cluster, "node-1", "a")
+        await cluster.runtime.clock.sleep(2)
+        await put(cluster, "node-2", "b", 2)
+        await cluster.cluster.restart("node-1")
+        assert roles(cluster)["node-1"] == "replica"
+        assert sorted(roles(cluster).values()) == ["primary", "replica", "replica"]
+        assert await get(cluster, "node-1", "b") == (2, "item-cache")
+        await put(cluster, "node-3", "b", 3)
+        await cluster.cluster.settle()
+        assert await get(cluster, "node-1", "b") == (3, "item-cache")
+
+    play(with_table(main))
+
+
+def test_a_primary_that_returns_before_its_replacement_is_no_primary_any_more(play):
+    async def main(cluster):
+        cluster.cluster.kill("node-1")
+        await cluster.cluster.restart("node-1")
+        assert cluster.cluster.primary is None
+        await cluster.runtime.clock.sleep(2)
+        assert list(roles(cluster).values()).count("primary") == 1
+        assert cluster.cluster.epoch == 2
+
+    play(main)
+
+
+def test_a_cluster_that_lost_every_node_starts_again(play):
+    async def main(cluster):
+        await put(cluster, "node-1", "a", 1)
+        for node in ("node-1", "node-2"):
+            cluster.cluster.kill(node)
+        await cluster.runtime.clock.sleep(10)
+        assert roles(cluster) == {}
+        await cluster.cluster.restart("node-2")
+        assert roles(cluster) == {"node-2": "primary"}
+        assert await get(cluster, "node-2", "a") == (1, "store")
+
+    play(with_table(main), nodes=2)
+
+
+def test_a_stopped_primary_hands_over_all_it_knows(play):
+    async def main(cluster):
+        cluster.faults.hold_replication()
+        await put(cluster, "node-1", "a", 1)
+        await cluster.cluster.stop_node("node-1")
+        assert cluster.cluster.primary == "node-2"
+        assert await get(cluster, "node-2", "a") == (1, "item-cache")
+        cluster.faults.release_replication()
+        await cluster.cluster.settle()
+        await cluster.runtime.clock.sleep(20)
+        assert await get(cluster, "node-3", "a") == (1, "item-cache")
+
+    play(with_table(main))
+
+
+def test_a_stopping_node_finishes_what_it_was_asked(play):
+    async def main(cluster):
+        cluster.store.slow("PutItem", 5)
+        writing = [
+            asyncio.ensure_future(put(cluster, node, node, number))
+            for number, node in enumerate(("node-1", "node-2"))
+        ]
+        await cluster.runtime.clock.sleep(1)
+        await cluster.cluster.stop_node("node-1")
+        assert [answer.node for answer in await asyncio.gather(*writing)] == ["node-1", "node-1"]
+
+    play(with_table(main))
+
+
+@pytest.mark.parametrize(("dies_after", "reached"), [(0.0002, False), (2.0, True)])
+def test_a_write_in_flight_at_a_death_is_never_acknowledged(play, dies_after, reached):
+    """It may have reached the store or not; who asked learns neither, at the primary or at a replica."""
+
+    async def main(cluster):
+        await get(cluster, "node-1", "a")
+        cluster.runtime.clock.call_at(
+            cluster.runtime.clock.now() + dies_after, lambda: cluster.cluster.kill("node-1")
+        )
+        direct, forwarded = await asyncio.gather(
+            put(cluster, "node-1", "a", 1), put(cluster, "node-2", "b", 1), return_exceptions=True
+        )
+        assert isinstance(direct, LinkBroken)
+        assert isinstance(forwarded, ServiceError)
+        assert forwarded.code == "InternalServerError"
+        assert (await stored(cluster, "a") == 1) is reached
+
+    async def slow_way_back(cluster):
+        """The store takes a write at once, and its answer takes long."""
+        execute = cluster.store.execute
+
+        async def slow(operation, request):
+            response = await execute(operation, request)
+            if operation == "PutItem":
+                await cluster.runtime.clock.sleep(10)
+            return response
+
+        cluster.store.execute = slow
+        await main(cluster)
+
+    play(with_table(slow_way_back if reached else main))
+
+
+def test_a_former_primary_s_messages_are_void(play):
+    async def main(cluster):
+        await put(cluster, "node-1", "a", 1)
+        await cluster.cluster.settle()
+        cluster.faults.set_replication_delay(30)
+        await put(cluster, "node-1", "a", 2)
+        cluster.cluster.kill("node-1")
+        cluster.faults.set_replication_delay(0)
+        await cluster.runtime.clock.sleep(2)
+        await put(cluster, "node-2", "a", 3)
+        await cluster.runtime.clock.sleep(60)
+        for node in ("node-2", "node-3"):
+            assert await get(cluster, node, "a") == (3, "item-cache")
+
+    play(with_table(main))
+
+
+def test_unknown_nodes_and_wrong_states_are_named(play):
+    async def main(cluster):
+        with pytest.raises(UnknownNode, match="no node 'node-9'; there are node-1, node-2, node-3"):
+            cluster.cluster.kill("node-9")
+        cluster.cluster.kill("node-2")
+        with pytest.raises(WrongState, match="node-2 is dead"):
+            cluster.cluster.kill("node-2")
+        with pytest.raises(WrongState, match="node-2 is dead"):
+            await cluster.cluster.stop_node("node-2")
+        with pytest.raises(WrongState, match="node-2 is dead"):
+            cluster.cluster.node("node-2")
+
+    play(main)
+
+
+def test_status_tells_each_node_and_its_state(play):
+    async def main(cluster):
+        cluster.cluster.kill("node-3")
+        await cluster.cluster.stop_node("node-2")
+        return cluster.cluster.status()
+
+    status = play(main)
+    assert (status["primary"], status["epoch"]) == ("node-1", 1)
+    assert [node["state"] for node in status["nodes"]] == ["live", "stopped", "dead"]
+    assert status["nodes"][0]["role"] == "primary"
+    assert "item_cache" in status["nodes"][0]
+    assert "item_cache" not in status["nodes"][1]
+
+
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "get", "kill", "stop", "restart", "wait", "hold", "release"]),
+        st.integers(1, 3),
+        st.sampled_from(["a", "b"]),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ACTIONS, st.integers(0, 1000))
+def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(actions, seed):
+    async def main(simulation):
+        cluster = SimulatedCluster(ClusterConfig(item_ttl=0), simulation)
+        await cluster.start()
+        await cluster.call_store("CreateTable", TABLE)
+        acknowledged: dict[str, int] = {}
+        attempted: dict[str, set[int]] = {"a": set(), "b": set()}
+        for number, (action, node, key) in enumerate(actions, start=1):
+            node_id, epoch = f"node-{node}", cluster.cluster.epoch
+            try:
+                match action:
+                    case "put":
+                        attempted[key].add(number)
+                        await put(cluster, node_id, key, number)
+                        acknowledged[key] = number
+                    case "get":
+                        await get(cluster, node_id, key)
+                    case "kill":
+                        cluster.cluster.kill(node_id)
+                    case "stop":
+                        await cluster.cluster.stop_node(node_id)
+                    case "restart":
+                        await cluster.cluster.restart(node_id)
+                    case "wait":
+                        await cluster.runtime.clock.sleep(1.5)
+                    case "hold":
+                        cluster.faults.hold_replication()
+                    case "release":
+                        cluster.faults.release_replication()
+            except (ServiceError, LinkBroken, WrongState):
+                pass
+            assert list(roles(cluster).values()).count("primary") <= 1
+            assert cluster.cluster.epoch >= epoch
+        cluster.faults.release_replication()
+        for node_id in cluster.config.node_ids():
+            if node_id not in roles(cluster):
+                await cluster.cluster.restart(node_id)
+        await cluster.runtime.clock.sleep(60)
+        assert sorted(roles(cluster).values()) == ["primary", "replica", "replica"]
+        for key in ("a", "b"):
+            value = await stored(cluster, key)
+            assert value in attempted[key] | {None}
+            assert (value or 0) >= acknowledged.get(key, 0)
+            seen = [await get(cluster, node_id, key) for node_id in cluster.config.node_ids()]
+            assert len({found for found, _ in seen}) == 1, seen
+        await cluster.stop()
+
+    simulate(seed, main)
+
+
+def test_a_failover_is_the_same_in_every_run_of_a_seed(simulated_program):
+    async def main(cluster):
+        await asyncio.gather(*(put(cluster, f"node-{n % 3 + 1}", f"k{n}", n) for n in range(20)))
+        cluster.cluster.kill("node-1")
+        await cluster.runtime.clock.sleep(2)
+        await asyncio.gather(*(get(cluster, None, f"k{n}") for n in range(20)))
+        await cluster.cluster.restart("node-1")
+        return cluster.cluster.status()
+
+    check(11, simulated_program(with_table(main)))
