@@ -148,6 +148,11 @@ class Node:
                 return None
         return self._known_key(request["TableName"], request["Key"])
 
+    @property
+    def tables(self) -> Tables:
+        """The key schemas that this node knows, for a wire whose keys only a schema can read."""
+        return self._tables
+
     def _known_key(self, named: str, key: Item) -> ItemKey | None:
         """The item-cache key, as far as the table's schema has been learned."""
         table = table_name(named)
