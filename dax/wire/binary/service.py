@@ -155,38 +155,48 @@ class Service:
             )
 
     def begin(self, call: Call, session: Session) -> Outcome | Coroutine[Any, Any, Outcome]:
-        """The answer to a request, or the work that will give it."""
+        """The answer to a request, or the work that will give it. Neither raises."""
         try:
             if not session.authorized:
                 raise session.refusal or errors.not_authorized()
             local = _LOCAL.get(call.method.name)
             if local is not None:
-                return self._traced_local(call, local(self, call, session), session)
-            if call.method is methods.DEFINE_KEY_SCHEMA:
-                return self._define_key_schema(call)
+                return Reply(responses.SUCCESS + local(self, call, session))
             if call.method is methods.GET_ITEM:
                 return self._get_item(call, session)
-            return self._execute(call, session)
-        except Malformed as reason:
-            return self._failure(errors.malformed(reason), call)
-        except ServiceError as error:
-            return self._failure(error, call)
+        except Exception as failure:
+            return self._failure(failure, call)
+        return self._finish(call, session)
+
+    async def _finish(self, call: Call, session: Session, decoded: Decoded | None = None) -> Outcome:
+        """What has to wait for the node."""
+        started = self._clock.now()
+        try:
+            if call.method is methods.DEFINE_KEY_SCHEMA:
+                return Reply(await self._define_key_schema(call))
+            if decoded is None:
+                decoded = await self._decode(call, session)
+            answer = await self._node.execute(decoded.operation, decoded.request)
+            self._trace(decoded.operation, decoded.request, str(answer.served_from), started)
+            return Reply(self._encode_answer(decoded, answer))
+        except Exception as failure:
+            return self._failure(failure, call, decoded)
 
     def _get_item(self, call: Call, session: Session) -> Outcome | Coroutine[Any, Any, Outcome]:
         """A GetItem is answered at once when the schema is known and the whole item is cached."""
         try:
             decoded = requests.decode(call.method, call.arguments, self._context(session))
         except _SchemaNeeded:
-            return self._execute(call, session)
+            return self._finish(call, session)
         key = self._node.memo_key(decoded.request)
         if key is None:
-            return self._execute(call, session, decoded)
+            return self._finish(call, session, decoded)
         schema = decoded.target.schema
         self._remember(call.frame, key, schema)
         started = self._clock.now()
         entry = self._node.hit(key, started)
         if entry is None:
-            return self._execute(call, session, decoded)
+            return self._finish(call, session, decoded)
         encoded = entry.binary or self._encode_entry(entry, schema)
         served_from = ServedFrom.NEGATIVE_ENTRY if entry.negative else ServedFrom.ITEM_CACHE
         self._trace(decoded.operation, decoded.request, str(served_from), started)
@@ -198,28 +208,6 @@ class Service:
         if len(self._memo) >= _MEMO_ENTRIES:
             del self._memo[next(iter(self._memo))]
         self._memo[frame] = (key, schema)
-
-    async def _execute(self, call: Call, session: Session, decoded: Decoded | None = None) -> Outcome:
-        """Run an operation on the node."""
-        started = self._clock.now()
-        try:
-            if decoded is None:
-                decoded = await self._decode(call, session)
-            answer = await self._node.execute(decoded.operation, decoded.request)
-            self._trace(decoded.operation, decoded.request, str(answer.served_from), started)
-            return Reply(self._encode_answer(decoded, answer))
-        except Malformed as reason:
-            error = errors.malformed(reason)
-        except ServiceError as refused:
-            error = refused
-        except Exception as failure:
-            log.exception("%s: %s failed", self._node.node_id, call.method.name)
-            error = ServiceError("InternalServerError", f"The node failed: {failure!r}", status=500)
-        if decoded is not None:
-            if error.code in _MAY_BE_OUTDATED:
-                self._doubt(decoded)
-            self._trace(decoded.operation, decoded.request, error.code, started)
-        return self._failure(error, call, decoded)
 
     async def _decode(self, call: Call, session: Session) -> Decoded:
         while True:
@@ -262,15 +250,10 @@ class Service:
             if self._schemas.pop(target.table, None) is not None:
                 self._node.tables.forget(target.table)
 
-    async def _define_key_schema(self, call: Call) -> Outcome:
-        try:
-            schema = await self._learn(kwargs.utf8(call.arguments[0]))
-        except Malformed as reason:
-            return self._failure(errors.malformed(reason), call)
-        except ServiceError as error:
-            return self._failure(error, call)
+    async def _define_key_schema(self, call: Call) -> bytes:
+        schema = await self._learn(kwargs.utf8(call.arguments[0]))
         pairs = [(cbor.text(attribute.name), cbor.text(attribute.type)) for attribute in schema.attributes]
-        return Reply(responses.SUCCESS + cbor.mapping(pairs))
+        return responses.SUCCESS + cbor.mapping(pairs)
 
     # --- what needs no table ---
 
@@ -292,17 +275,23 @@ class Service:
             raise requests.unknown_list(identifier)
         return cbor.array([cbor.text(name) for name in names])
 
-    def _traced_local(self, call: Call, result: bytes, session: Session) -> Reply:
-        if self._options.trace is not None:
-            self._options.trace(f"{self._node.node_id} {call.method.name} for {session.peer}")
-        return Reply(responses.SUCCESS + result)
-
     # --- failures and traces ---
 
-    def _failure(self, error: ServiceError, call: Call, decoded: Decoded | None = None) -> Failure:
+    def _failure(self, failure: Exception, call: Call, decoded: Decoded | None = None) -> Failure:
+        """The answer for whatever went wrong. What is neither the caller's nor the store's doing is a defect."""
+        if isinstance(failure, ServiceError):
+            error = failure
+        elif isinstance(failure, Malformed):
+            error = errors.malformed(failure)
+        else:
+            log.error("%s: a defect in answering %s", self._node.node_id, call.method.name, exc_info=failure)
+            error = ServiceError("InternalServerError", "The node failed to answer; see its log", status=500)
+        if decoded is not None and error.code in _MAY_BE_OUTDATED:
+            self._doubt(decoded)
+        if self._options.trace is not None:
+            what = describe(decoded.operation, decoded.request) if decoded else call.method.name
+            self._options.trace(f"{self._node.node_id} {what} {error.code}: {error.message}")
         request_id = base64.b32encode(self._entropy(32)).decode().rstrip("=")
-        if self._options.trace is not None and decoded is None:
-            self._options.trace(f"{self._node.node_id} {call.method.name} {error.code}: {error.message}")
         return errors.failure(error, request_id, decoded.targets if decoded else (), self._lists)
 
     def _trace(self, operation: str, request: Request, outcome: str, started: float) -> None:
