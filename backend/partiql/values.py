@@ -32,10 +32,7 @@ def bind(parsed: ast.Parsed, parameters: Sequence[AttributeValue] | None) -> tup
 
     Raises `ValidationException` for a count that differs and for a value that is none.
     """
-    given = parameters or ()
-    for value in given:
-        _check_exponents(value, 0)
-    bound = tuple(values.normalise(value) for value in given)
+    bound = tuple(_canonical(value) for value in parameters or ())
     if len(bound) != parsed.parameters:
         raise validation_error("Number of parameters in request and statement don't match.")
     return bound
@@ -110,6 +107,11 @@ def _no_constant(term: ast.Expression, place: str) -> ServiceError:
     name = term.name if isinstance(term, ast.Call) else "path" if isinstance(term, ast.Path) else "expression"
     position = f" at {term.position}" if isinstance(term, ast.Call | ast.Path | ast.Arithmetic) else ""
     return validation_error(f"Unsupported data type: {name} under key {place}{position}")
+
+
+def _canonical(parameter: AttributeValue) -> AttributeValue:
+    _check_exponents(parameter, 0)
+    return values.normalise(parameter)
 
 
 def _check_exponents(value: Any, depth: int) -> bool:
