@@ -72,9 +72,8 @@ def _refusal(endpoint: str, error: urllib.error.HTTPError) -> str:
         fields = None
     if not isinstance(fields, dict):
         return f"{endpoint} does not answer like a daxsim cluster (HTTP {error.code})"
-    message = fields.get("message") or fields.get("Message") or fields.get("error")
-    code = str(fields.get("__type", "")).rsplit("#", 1)[-1]
-    return ": ".join(str(part) for part in (code, message) if part) or f"HTTP {error.code}"
+    message = fields.get("message") or fields.get("Message") or fields.get("__type")
+    return str(message or f"{endpoint} answered with HTTP {error.code}")
 
 
 def live_nodes(endpoint: str) -> list[tuple[dict[str, Any], str]]:

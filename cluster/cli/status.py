@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import orjson
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -16,21 +17,8 @@ from cluster.cli.values import format_bytes
 from cluster.runtime import live
 from cluster.runtime.live import LiveClock
 
-_COLUMNS = (
-    "node",
-    "role",
-    "address",
-    "item hits",
-    "misses",
-    "hit ratio",
-    "query hits",
-    "misses",
-    "hit ratio",
-    "entries",
-    "bytes",
-    "evictions",
-    "replication lag",
-)
+# A node is two lines, one a cache, so that the table fits a terminal of 80 columns.
+_COLUMNS = ("node", "cache", "hits", "misses", "hit ratio", "entries", "bytes", "evicted", "lag")
 
 
 @click.command()
@@ -70,9 +58,10 @@ async def _watch(console: Console, endpoint: str, state: Mapping[str, Any], inte
 
 
 def _table(state: Mapping[str, Any]) -> Table:
-    table = Table(title=f"daxsim cluster {state.get('endpoint', '')}", title_justify="left")
-    for column in _COLUMNS:
-        table.add_column(column, justify="left" if column in ("node", "role", "address") else "right")
+    table = Table(title=f"daxsim cluster {state['endpoint']}", title_justify="left", box=SIMPLE_HEAD)
+    table.padding = (0, 1, 0, 0)
+    for number, column in enumerate(_COLUMNS):
+        table.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
     for node in state["nodes"]:
         table.add_row(*_row(node))
     return table
@@ -81,29 +70,32 @@ def _table(state: Mapping[str, Any]) -> Table:
 def _row(node: Mapping[str, Any]) -> list[str]:
     address = f"{node['host']}:{node['port']}"
     if node["state"] != "live":
-        return [node["node"], f"[yellow]{node['state']}[/yellow]", address]
+        return [f"{node['node']} [yellow]{node['state']}[/yellow]\n{address}"]
+    role = f"[bold]{node['role']}[/bold]" if node["role"] == "primary" else node["role"]
     items, queries = node["item_cache"], node["query_cache"]
-    caches = (items, queries)
+    pairs = zip(_figures(items), _figures(queries), strict=True)
     return [
-        node["node"],
-        f"[bold]{node['role']}[/bold]" if node["role"] == "primary" else node["role"],
-        address,
-        *_hits(items),
-        *_hits(queries),
-        f"{sum(cache['entries'] for cache in caches):,}",
-        format_bytes(sum(cache["bytes"] for cache in caches)),
-        f"{sum(cache['evictions'] for cache in caches):,}",
-        _lag(node),
+        f"{node['node']} {role}\n{address}",
+        "item\nquery",
+        *("\n".join(pair) for pair in pairs),
+        _lag(node["replication"]),
     ]
 
 
-def _hits(cache: Mapping[str, Any]) -> tuple[str, str, str]:
+def _figures(cache: Mapping[str, Any]) -> tuple[str, ...]:
     ratio = cache["hit_ratio"]
-    return f"{cache['hits']:,}", f"{cache['misses']:,}", "-" if ratio is None else f"{ratio:.1%}"
+    return (
+        f"{cache['hits']:,}",
+        f"{cache['misses']:,}",
+        "-" if ratio is None else f"{ratio:.1%}",
+        f"{cache['entries']:,}",
+        format_bytes(cache["bytes"]),
+        f"{cache['evictions']:,}",
+    )
 
 
-def _lag(node: Mapping[str, Any]) -> str:
+def _lag(replication: Mapping[str, Any]) -> str:
     """A primary's is that of its slowest replica, with the number of changes that it has not confirmed."""
-    lag = node["replication"]
-    late = f"{lag['lag_seconds'] * 1000:.0f} ms"
-    return f"{late}, {lag['lag_entries']:,} behind" if lag["lag_entries"] else late
+    late = f"{replication['lag_seconds'] * 1000:.0f} ms"
+    behind = replication["lag_entries"]
+    return f"{late}\n{behind:,} behind" if behind else late

@@ -211,13 +211,15 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
 
 def _addresses(cluster: LiveCluster) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_row("", "cluster", cluster.endpoint, "for applications: cached reads, writes through")
+    table.add_row("", "cluster", cluster.endpoint, "applications connect here")
     for member in cluster.members():
         what = "writes go to the store through it" if member.role == "primary" else "a copy of the cache"
         url = f"http://{member.host}:{member.port}"
         table.add_row("", member.node_id, url, f"{member.role}: {what}")
-    store = cluster.config.backend_url or "the tables themselves"
-    table.add_row("", "store", str(cluster.store_endpoint), f"{store}, around the cache; create tables here")
+    behind = (
+        f"{cluster.config.backend_url}, no cache" if cluster.config.backend_url else "the tables, no cache"
+    )
+    table.add_row("", "store", str(cluster.store_endpoint), f"{behind}: create tables here")
     return table
 
 
