@@ -18,6 +18,7 @@ from backend.operations.clauses import projection_of
 from backend.protocol import Item, Request, Response
 from backend.tables.capacity import Consumption, read_units
 from backend.tables.table import Table, partition_of
+from backend.validation.rules import attributes_to_get_once
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -30,13 +31,14 @@ DUPLICATES = "Provided list of item keys contains duplicates"
 def validate(request: Request) -> Plan:
     plan: Plan = {}
     for name, reads in request["RequestItems"].items():
+        attributes_to_get_once(reads)
+        plan[name] = projection_of(reads)
         seen: set[str] = set()
         for key in reads["Keys"]:
             identity = repr(sorted(normalise_item(key).items()))
             if identity in seen:
                 raise validation_error(DUPLICATES)
             seen.add(identity)
-        plan[name] = projection_of(reads)
     return plan
 
 

@@ -60,7 +60,7 @@ def update_and_condition_of(request: Request) -> tuple[Update | None, Condition 
 def filter_and_projection_of(request: Request) -> tuple[Condition | None, Projection | None]:
     """The clauses of a Scan."""
     if request.get("FilterExpression") is None and request.get("ProjectionExpression") is None:
-        compiled_filter = _legacy_filter(request, "ScanFilter")
+        compiled_filter = legacy_filter_of(request, "ScanFilter")
         return compiled_filter, projection_of(request)
     scope = _scope(request)
     compiled = _filter_and_projection(request, scope)
@@ -76,7 +76,7 @@ def query_clauses_of(request: Request) -> tuple[KeyConditions, Condition | None,
     compiled_filter, compiled_projection = _filter_and_projection(request, scope)
     if key is None:
         if compiled_filter is None:
-            compiled_filter = _legacy_filter(request, "QueryFilter")
+            compiled_filter = legacy_filter_of(request, "QueryFilter")
         key = legacy.key_conditions(request["KeyConditions"])
         if compiled_projection is None:
             compiled_projection = projection_of(request)
@@ -103,7 +103,8 @@ def _expected(request: Request) -> Condition | None:
     return None if expected is None else legacy.expected_condition(expected, operator)
 
 
-def _legacy_filter(request: Request, member: str) -> Condition | None:
+def legacy_filter_of(request: Request, member: str) -> Condition | None:
+    """QueryFilter or ScanFilter."""
     conditions = request.get(member)
     operator = _conditional_operator(request, conditions)
     return None if conditions is None else legacy.filter_condition(conditions, operator)

@@ -14,6 +14,7 @@ from backend.operations.clauses import condition_of
 from backend.operations.writes import prepare_delete
 from backend.protocol import Request, Response
 from backend.tables.table import commit
+from backend.validation.rules import return_values_of_replaced_item
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -23,6 +24,7 @@ Plan = Condition | None
 
 def validate(request: Request) -> Plan:
     normalise_item(request["Key"])
+    return_values_of_replaced_item(request)
     return condition_of(request)
 
 

@@ -15,6 +15,7 @@ from backend.operations.clauses import projection_of
 from backend.protocol import Request, Response
 from backend.tables.capacity import Consumption, read_units
 from backend.tables.table import partition_of
+from backend.validation.rules import attributes_to_get_once
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -24,6 +25,7 @@ Plan = Projection | None
 
 def validate(request: Request) -> Plan:
     normalise_item(request["Key"])
+    attributes_to_get_once(request)
     return projection_of(request)
 
 

@@ -16,6 +16,7 @@ from backend.operations.writes import prepare_put
 from backend.protocol import Request, Response
 from backend.storage.base import Row
 from backend.tables.table import commit
+from backend.validation.rules import return_values_of_replaced_item
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -25,6 +26,7 @@ Plan = tuple[Row, Condition | None]
 
 def validate(request: Request) -> Plan:
     item = normalise_item(request["Item"])
+    return_values_of_replaced_item(request)
     size = check_item_size(item)
     return (item, size), condition_of(request)
 

@@ -13,7 +13,7 @@ from backend.errors import validation_error
 from backend.expressions.conditions import Condition
 from backend.expressions.key_conditions import KeyCondition, KeyConditions
 from backend.expressions.projections import Projection
-from backend.operations.clauses import query_clauses_of
+from backend.operations.clauses import legacy_filter_of, query_clauses_of
 from backend.operations.pages import (
     Source,
     answer_page,
@@ -27,6 +27,7 @@ from backend.operations.pages import (
 )
 from backend.protocol import Item, Request, Response
 from backend.tables.table import partition_of
+from backend.validation.rules import attributes_to_get_once, key_condition_present
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -40,7 +41,10 @@ class Plan(NamedTuple):
 
 
 def validate(request: Request) -> Plan:
+    legacy_filter_of(request, "QueryFilter")
+    attributes_to_get_once(request)
     start = start_key_of(request)
+    key_condition_present(request)
     key, condition, projection = query_clauses_of(request)
     check_select(request)
     return Plan(start, key, condition, projection)

@@ -12,7 +12,7 @@ from backend.errors import validation_error
 from backend.expressions.conditions import Condition
 from backend.expressions.projections import Projection
 from backend.model.keys import segment_bounds
-from backend.operations.clauses import filter_and_projection_of
+from backend.operations.clauses import filter_and_projection_of, legacy_filter_of
 from backend.operations.pages import (
     Source,
     answer_page,
@@ -24,6 +24,7 @@ from backend.operations.pages import (
     start_key_of,
 )
 from backend.protocol import Item, Request, Response
+from backend.validation.rules import attributes_to_get_once, segments
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -36,7 +37,10 @@ class Plan(NamedTuple):
 
 
 def validate(request: Request) -> Plan:
+    attributes_to_get_once(request)
+    legacy_filter_of(request, "ScanFilter")
     start = start_key_of(request)
+    segments(request)
     condition, projection = filter_and_projection_of(request)
     check_select(request)
     return Plan(start, condition, projection)

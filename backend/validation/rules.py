@@ -1,7 +1,7 @@
 """Rules between the parameters of one request, told one at a time: the first broken rule is the answer.
 
-`EARLY` rules speak before the constraints are collected, `LATE` rules after them. What needs attribute
-values, expressions or the table is judged later, by the operation.
+`EARLY` rules speak before the constraints are collected, `LATE` rules after them. Rules that the service comes
+to only after the attribute values stand here too; the operations call them in their place.
 """
 
 from __future__ import annotations
@@ -146,7 +146,6 @@ def reads_of_batch(request: Request) -> None:
     expressions = expressions_or_legacy(("ProjectionExpression",), ("AttributesToGet",))
     for read in request["RequestItems"].values():
         expressions(read)
-        attributes_to_get_once(read)
     if sum(len(read["Keys"]) for read in request["RequestItems"].values()) > MAX_BATCH_KEYS:
         raise validation_error("Too many items requested for the BatchGetItem call")
 
@@ -199,19 +198,14 @@ EARLY: Mapping[str, tuple[Rule, ...]] = {
     "BatchWriteItem": (request_items_present("BatchWriteItem"),),
 }
 
+_ON_REPLACED_ITEM: tuple[Rule, ...] = (
+    expressions_or_legacy(("ConditionExpression",), ("Expected", "ConditionalOperator")),
+)
+
 LATE: Mapping[str, tuple[Rule, ...]] = {
-    "GetItem": (
-        expressions_or_legacy(("ProjectionExpression",), ("AttributesToGet",)),
-        attributes_to_get_once,
-    ),
-    "PutItem": (
-        expressions_or_legacy(("ConditionExpression",), ("Expected", "ConditionalOperator")),
-        return_values_of_replaced_item,
-    ),
-    "DeleteItem": (
-        expressions_or_legacy(("ConditionExpression",), ("Expected", "ConditionalOperator")),
-        return_values_of_replaced_item,
-    ),
+    "GetItem": (expressions_or_legacy(("ProjectionExpression",), ("AttributesToGet",)),),
+    "PutItem": _ON_REPLACED_ITEM,
+    "DeleteItem": _ON_REPLACED_ITEM,
     "UpdateItem": (
         expressions_or_legacy(
             ("UpdateExpression", "ConditionExpression"),
@@ -223,16 +217,12 @@ LATE: Mapping[str, tuple[Rule, ...]] = {
             ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
             ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
         ),
-        attributes_to_get_once,
-        key_condition_present,
     ),
     "Scan": (
         expressions_or_legacy(
             ("ProjectionExpression", "FilterExpression"),
             ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
         ),
-        attributes_to_get_once,
-        segments,
     ),
     "BatchGetItem": (reads_of_batch,),
     "BatchWriteItem": (writes_of_batch,),

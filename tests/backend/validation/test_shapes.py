@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.errors import ServiceError
+from backend.validation import rules
 from backend.validation.shapes import check, decode
 from backend.wire import decode_request
 
@@ -262,39 +263,6 @@ def test_a_table_may_be_named_by_arn() -> None:
             "Member must have value greater than or equal to 1",
         ),
         (
-            "Query",
-            {"TableName": "abc"},
-            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
-        ),
-        (
-            "Scan",
-            {"TableName": "abc", "Segment": 0},
-            "The TotalSegments parameter is required but was not present in the request "
-            "when Segment parameter is present",
-        ),
-        (
-            "Scan",
-            {"TableName": "abc", "TotalSegments": 4},
-            "The Segment parameter is required but was not present in the request "
-            "when parameter TotalSegments is present",
-        ),
-        (
-            "Scan",
-            {"TableName": "abc", "Segment": 5, "TotalSegments": 5},
-            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
-            "Segment: 5 is not less than TotalSegments: 5",
-        ),
-        (
-            "PutItem",
-            {"TableName": "abc", "Item": KEY, "ReturnValues": "ALL_NEW"},
-            "ReturnValues can only be ALL_OLD or NONE",
-        ),
-        (
-            "GetItem",
-            {"TableName": "abc", "Key": KEY, "AttributesToGet": ["a", "b", "a"]},
-            "One or more parameter values were invalid: Duplicate value in attribute name: a",
-        ),
-        (
             "UpdateItem",
             {
                 "TableName": "abc",
@@ -346,6 +314,54 @@ def test_key_conditions_may_stand_beside_a_filter_expression() -> None:
     assert "{KeyConditions}" in refusal(
         "Query", {"TableName": "abc", "KeyConditions": conditions, "KeyConditionExpression": "a = :a"}
     )
+
+
+# Rules that operations call after the attribute values
+
+
+@pytest.mark.parametrize(
+    ("rule", "request_", "message"),
+    [
+        (
+            rules.key_condition_present,
+            {},
+            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.",
+        ),
+        (
+            rules.segments,
+            {"Segment": 0},
+            "The TotalSegments parameter is required but was not present in the request "
+            "when Segment parameter is present",
+        ),
+        (
+            rules.segments,
+            {"TotalSegments": 4},
+            "The Segment parameter is required but was not present in the request "
+            "when parameter TotalSegments is present",
+        ),
+        (
+            rules.segments,
+            {"Segment": 5, "TotalSegments": 5},
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+            "Segment: 5 is not less than TotalSegments: 5",
+        ),
+        (
+            rules.return_values_of_replaced_item,
+            {"ReturnValues": "ALL_NEW"},
+            "ReturnValues can only be ALL_OLD or NONE",
+        ),
+        (
+            rules.attributes_to_get_once,
+            {"AttributesToGet": ["a", "b", "a"]},
+            "One or more parameter values were invalid: Duplicate value in attribute name: a",
+        ),
+    ],
+)
+def test_rules_of_later_places(rule: rules.Rule, request_: dict[str, Any], message: str) -> None:
+    with pytest.raises(ServiceError) as refused:
+        rule(request_)
+    assert refused.value.message == message
+    rule({"KeyConditionExpression": "", "Segment": 1, "TotalSegments": 2, "AttributesToGet": ["a", "b"]})
 
 
 # Whatever a body holds
