@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from backend.errors import ServiceError
 from cluster.config import ClusterConfig
+from cluster.lab.client import Unreachable
 from cluster.lab.history import History, HistoryRecorder
 from cluster.lab.story import Changes, Stage, Story
 from cluster.lab.venues import LiveVenue, SimulatedVenue
@@ -14,6 +17,14 @@ from cluster.runtime.simulated import Simulation, simulate
 
 LIVE = "live"
 SIMULATED = "simulated"
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What happened on the stage. `ended_by` is the refusal that ended the story early, if one did."""
+
+    history: History
+    ended_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +47,8 @@ async def play_live(story: Story, changes: Changes | None = None) -> Outcome:
     """Play a story with boto3 on real sockets, on the running event loop."""
     changes = changes or Changes()
     venue = LiveVenue(_config(story, changes))
-    history = await _play(story, venue, changes, runtime=LIVE, seed=None)
-    return _judge(story, LIVE, None, history)
+    played = await _play(story, venue, changes, runtime=LIVE, seed=None)
+    return _judge(story, LIVE, None, played)
 
 
 def play_simulated(story: Story, seed: int, changes: Changes | None = None) -> Outcome:
@@ -46,10 +57,10 @@ def play_simulated(story: Story, seed: int, changes: Changes | None = None) -> O
     return _judge(story, SIMULATED, seed, simulate(seed, simulated_program(story, changes)))
 
 
-def simulated_program(story: Story, changes: Changes) -> Any:
+def simulated_program(story: Story, changes: Changes) -> Callable[[Simulation], Coroutine[Any, Any, Played]]:
     """The coroutine function that `cluster.runtime.simulated.simulate` and `check` run."""
 
-    async def program(simulation: Simulation) -> History:
+    async def program(simulation: Simulation) -> Played:
         venue = SimulatedVenue(_config(story, changes), simulation)
         return await _play(story, venue, changes, runtime=SIMULATED, seed=simulation.seed)
 
@@ -58,20 +69,29 @@ def simulated_program(story: Story, changes: Changes) -> Any:
 
 async def _play(
     story: Story, venue: LiveVenue | SimulatedVenue, changes: Changes, *, runtime: str, seed: int | None
-) -> History:
+) -> Played:
     await venue.open()
     try:
         recorder = HistoryRecorder(venue.cluster.runtime.clock.now)
         settings = {**story.settings, **changes.settings}
         recorder.run(story=story.name, runtime=runtime, seed=seed, settings=settings)
-        await story.play(Stage(venue, recorder, changes))
-        return recorder.history
+        try:
+            await story.play(Stage(venue, recorder, changes))
+        except (ServiceError, Unreachable) as refusal:
+            return Played(recorder.history, str(refusal))
+        return Played(recorder.history)
     finally:
         await venue.close()
 
 
-def _judge(story: Story, runtime: str, seed: int | None, history: History) -> Outcome:
-    return Outcome(story, runtime, seed, history, tuple(story.judge(history)))
+def _judge(story: Story, runtime: str, seed: int | None, played: Played) -> Outcome:
+    if played.ended_by is None:
+        findings = tuple(story.judge(played.history))
+    else:
+        last = played.history.operations()[-1]
+        evidence = f"{last} was refused, which the story does not expect: {played.ended_by}"
+        findings = (Finding(False, "the story is played to its end", evidence),)
+    return Outcome(story, runtime, seed, played.history, findings)
 
 
 def _config(story: Story, changes: Changes) -> ClusterConfig:
