@@ -97,7 +97,7 @@ def from_tree(tree: ast.Condition) -> Condition:
 
 @lru_cache(_COMPILED_FORMS)
 def _compiled(text: str, kind: str, names_key: tuple[tuple[str, str], ...]) -> _Compiled | None:
-    """None when a name is undefined or an operand is missing: what else is wrong may have to be said first."""
+    """None when a name is undefined or an operand is missing: something else may have to be said first."""
     tree = parse_condition(text, kind)
     check_text(tree, kind)
     try:

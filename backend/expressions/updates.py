@@ -184,11 +184,12 @@ class _Compiled:
 
 @lru_cache(_COMPILED_FORMS)
 def _compiled(text: str, names_key: tuple[tuple[str, str], ...]) -> _Compiled | None:
-    """None when a name is undefined: which error that is depends on what else is wrong."""
+    """None when a name is undefined or paths exclude each other: the error depends on what else is wrong."""
     tree = parse_update(text)
     try:
         resolved = resolve(tree, dict(names_key))
-    except KeyError:
+        paths.check_disjoint([action.path for action in resolved.actions], _KIND)
+    except (KeyError, ServiceError):
         return None
     found = [leaf for action in tree.actions for leaf in _leaves(action)]
     return _Compiled(

@@ -59,7 +59,8 @@ def test_functions_out_of_place(refused: Refused, text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "word"), [("attribute_exists(views, #a)", "views"), (":a < abOrT", "abOrT"), ("a = b.Size", "Size")]
+    ("text", "word"),
+    [("attribute_exists(views, #a)", "views"), (":a < abOrT", "abOrT"), ("a = b.Size", "Size")],
 )
 def test_reserved_words(refused: Refused, text: str, word: str) -> None:
     assert refused(text) == f"{INVALID}Attribute name is a reserved keyword; reserved keyword: {word}"
@@ -156,7 +157,9 @@ def test_types_of_constants(
     refused: Refused, one_of_each: dict[str, Any], text: str, name: str, datatypes: str
 ) -> None:
     for datatype in datatypes.split():
-        assert refused(text, None, {":a": one_of_each[datatype]}) == f"{OPERAND}{name}, operand type: {datatype}"
+        assert (
+            refused(text, None, {":a": one_of_each[datatype]}) == f"{OPERAND}{name}, operand type: {datatype}"
+        )
 
 
 def test_a_type_that_passed_does_not_let_another_through(refused: Refused) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -46,7 +47,7 @@ VALUES: Any = {
 
 
 def holds(text: str, item: Any = ITEM, names: Any = None) -> bool:
-    used = {key: value for key, value in VALUES.items() if f"{key} " in f"{text} ".replace(",", " ").replace(")", " ")}
+    used = {key: VALUES[key] for key in re.findall(r":\w+", text)}
     scope = Scope(names, used or None)
     return condition(text, "ConditionExpression", scope).matches(item)
 
@@ -55,10 +56,29 @@ def holds(text: str, item: Any = ITEM, names: Any = None) -> bool:
     "text",
     [
         *("s = :hello", "n = :five", "ss = :yx", "t = :true", "nil = :null", ":five = n", "n <> :five_text"),
-        *("s <> :he", "n < :nine", "n <= :five", "n >= :five", ":nine > n", "b > :x80", "n BETWEEN :one AND :nine"),
+        *(
+            "s <> :he",
+            "n < :nine",
+            "n <= :five",
+            "n >= :five",
+            ":nine > n",
+            "b > :x80",
+            "n BETWEEN :one AND :nine",
+        ),
         *("n BETWEEN :five AND :five", "s IN (:x, :hello)", "n IN (:x, :five)", "contains(s, :ell)"),
-        *("contains(ss, :x)", "contains(ns, :one)", "contains(l, :one)", "contains(l, :qp)", "begins_with(s, :he)"),
-        *("begins_with(b, :x80)", "attribute_exists(m.k[0])", "attribute_not_exists(m.k[1])", "m.k[0] = :deep"),
+        *(
+            "contains(ss, :x)",
+            "contains(ns, :one)",
+            "contains(l, :one)",
+            "contains(l, :qp)",
+            "begins_with(s, :he)",
+        ),
+        *(
+            "begins_with(b, :x80)",
+            "attribute_exists(m.k[0])",
+            "attribute_not_exists(m.k[1])",
+            "m.k[0] = :deep",
+        ),
         *("attribute_not_exists(m.z.y)", "attribute_not_exists(s.z)", "attribute_not_exists(s[0])"),
         *("attribute_type(s, :S)", "attribute_type(l, :L)", "size(s) = :five", "size(l[0]) <> :one"),
         *("size(ss) < :five", "size(m.k) = :one", "NOT s = :he", "s = :he OR n = :five", "size(m) > :one"),
@@ -76,9 +96,26 @@ def test_true(text: str) -> None:
     [
         *("s = :he", "n = :five_text", "zip = :he", "zip = zap", "zip < :nine", "zip BETWEEN :one AND :nine"),
         *("s < :nine", "n BETWEEN s AND m", "n BETWEEN :nine AND zip", "zip IN (:x, :he)", "s IN (zip, zap)"),
-        *("contains(zip, :he)", "contains(n, :five)", "contains(m, :k)", "begins_with(zip, :he)", "begins_with(n, s)"),
-        *("attribute_exists(m.z)", "attribute_exists(l[3])", "attribute_exists(l.a)", "attribute_exists(m[0])"),
-        *("attribute_type(zip, :S)", "attribute_type(n, :S)", "size(n) = :one", "size(t) < :nine", "size(zip) = :one"),
+        *(
+            "contains(zip, :he)",
+            "contains(n, :five)",
+            "contains(m, :k)",
+            "begins_with(zip, :he)",
+            "begins_with(n, s)",
+        ),
+        *(
+            "attribute_exists(m.z)",
+            "attribute_exists(l[3])",
+            "attribute_exists(l.a)",
+            "attribute_exists(m[0])",
+        ),
+        *(
+            "attribute_type(zip, :S)",
+            "attribute_type(n, :S)",
+            "size(n) = :one",
+            "size(t) < :nine",
+            "size(zip) = :one",
+        ),
         *("contains(s, :five)", "n > s", "t > n"),
     ],
 )

@@ -84,11 +84,46 @@ def test_conditions(text: str, tree: Condition) -> None:
         *('attribute_exists("Pictures.RearView")', "attribute_exists(Pictures..RearView)"),
         *("attribute_exists(Pi#ctures.RearView)", "attribute_exists(asdf[a])", "a in b, c", "a > between"),
         *("a in b", "a in (b,c,)", "a in ()", "(a)between(b.(c.d))and(c)", "(a)between(b.c.d)and((c)"),
-        *("#$.b > a", "a > :things.stuff", "b[:a] > a", "b[#_] > a", "ü > a", "(a)between(b.c[4.5].#d)and(:a)"),
+        *(
+            "#$.b > a",
+            "a > :things.stuff",
+            "b[:a] > a",
+            "b[#_] > a",
+            "ü > a",
+            "(a)between(b.c[4.5].#d)and(:a)",
+        ),
         *("size(a).b > a", "(size(a)).b > a", "size(a)[0] > a", "(size(a))[0] > a"),
-        *("a", "a AND b = c", "NOT a", "(a)", "a = b = c", "a = (b = c)", "a = b)", "(a = b", "_a = b", "1a = b"),
-        *("a = b AND", "AND", "a = b OR OR b = c", "a BETWEEN b", "a BETWEEN b OR c", "a !== b", "a = :", "# = a"),
-        *("contains()", "contains(a,)", "contains(a b)", "a + b = c", "a IN (b) IN (c)", "a[] = b", "a[-1] = b"),
+        *(
+            "a",
+            "a AND b = c",
+            "NOT a",
+            "(a)",
+            "a = b = c",
+            "a = (b = c)",
+            "a = b)",
+            "(a = b",
+            "_a = b",
+            "1a = b",
+        ),
+        *(
+            "a = b AND",
+            "AND",
+            "a = b OR OR b = c",
+            "a BETWEEN b",
+            "a BETWEEN b OR c",
+            "a !== b",
+            "a = :",
+            "# = a",
+        ),
+        *(
+            "contains()",
+            "contains(a,)",
+            "contains(a b)",
+            "a + b = c",
+            "a IN (b) IN (c)",
+            "a[] = b",
+            "a[-1] = b",
+        ),
     ],
 )
 def test_syntax_errors(refusal: Refusal, text: str) -> None:
@@ -111,14 +146,19 @@ def test_syntax_errors(refusal: Refusal, text: str) -> None:
     ],
 )
 def test_redundant_parentheses(refusal: Refusal, text: str) -> None:
-    assert refusal(lambda: parsed(text)) == "Invalid FilterExpression: The expression has redundant parentheses;"
+    assert (
+        refusal(lambda: parsed(text)) == "Invalid FilterExpression: The expression has redundant parentheses;"
+    )
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n"])
 def test_empty_expressions(refusal: Refusal, text: str) -> None:
     assert refusal(lambda: parsed(text)) == "Invalid FilterExpression: The expression can not be empty;"
     assert refusal(lambda: parse_update(text)) == "Invalid UpdateExpression: The expression can not be empty;"
-    assert refusal(lambda: parse_projection(text)) == "Invalid ProjectionExpression: The expression can not be empty;"
+    assert (
+        refusal(lambda: parse_projection(text))
+        == "Invalid ProjectionExpression: The expression can not be empty;"
+    )
 
 
 def test_operators_end_at_300(refusal: Refusal) -> None:
@@ -164,15 +204,37 @@ def test_a_section_opened_twice_is_noted() -> None:
     "text",
     [
         *("whatever", "set a", "add a", "delete a", "set a=set", "remove a = b", "add a = b", "delete a = b"),
-        *("delete a b", "delete a if_not_exist(b)", "add abort b", "add a if_not_exist(b)", "remove a b", "set a b"),
+        *(
+            "delete a b",
+            "delete a if_not_exist(b)",
+            "add abort b",
+            "add a if_not_exist(b)",
+            "remove a b",
+            "set a b",
+        ),
         *("set :a = b", "add :a b", "delete :a b", "remove :a", "set a = b / c", "set a = b * c"),
         *('set a[1] = "eight"', "set a[1] = 1", "SET a = if_not_exist(a, 100)", "SET if_not_exist(a, b) = a"),
-        *("set (a = (b + c))", "set a = (b.c).d + e", "set a = (b.c)[0] + e", "set a = b + c + d", "set a = b,"),
-        *("a = b", "set", "remove", "set a = :v, remove b", "set a = list_append(a, b + c)", "set a = :v set"),
+        *(
+            "set (a = (b + c))",
+            "set a = (b.c).d + e",
+            "set a = (b.c)[0] + e",
+            "set a = b + c + d",
+            "set a = b,",
+        ),
+        *(
+            "a = b",
+            "set",
+            "remove",
+            "set a = :v, remove b",
+            "set a = list_append(a, b + c)",
+            "set a = :v set",
+        ),
     ],
 )
 def test_syntax_errors_in_updates(refusal: Refusal, text: str) -> None:
-    assert str(refusal(lambda: parse_update(text))).startswith("Invalid UpdateExpression: Syntax error; token: ")
+    assert str(refusal(lambda: parse_update(text))).startswith(
+        "Invalid UpdateExpression: Syntax error; token: "
+    )
 
 
 def test_projections(refusal: Refusal) -> None:

@@ -57,7 +57,10 @@ def test_top_level_names() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a, #a", "overlap with each other; must remove or rewrite one of these paths; path one: [a], path two: [a]"),
+        (
+            "a, #a",
+            "overlap with each other; must remove or rewrite one of these paths; path one: [a], path two: [a]",
+        ),
         (
             "a, a.b",
             "overlap with each other; must remove or rewrite one of these paths; path one: [a], path two: [a, b]",
@@ -67,7 +70,10 @@ def test_top_level_names() -> None:
             "conflict with each other; must remove or rewrite one of these paths; "
             "path one: [a, b, [0]], path two: [a, [1]]",
         ),
-        ("a.c, a[0], a.c.d", "overlap with each other; must remove or rewrite one of these paths; path one: [a, c], path two: [a, c, d]"),
+        (
+            "a.c, a[0], a.c.d",
+            "overlap with each other; must remove or rewrite one of these paths; path one: [a, c], path two: [a, c, d]",
+        ),
     ],
 )
 def test_paths_that_exclude_each_other(refusal: Refusal, text: str, problem: str) -> None:
@@ -90,8 +96,10 @@ elements = st.sampled_from(("a", "b")) | st.integers(0, 2)
 some_paths = st.lists(elements, max_size=3).map(lambda rest: ast.Path(("a", *rest)))
 documents: st.SearchStrategy[Any] = st.recursive(
     st.just({"S": "x"}),
-    lambda inner: st.lists(inner, max_size=3).map(lambda found: {"L": found})
-    | st.dictionaries(st.sampled_from(("a", "b")), inner, max_size=2).map(lambda found: {"M": found}),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda found: {"L": found})
+        | st.dictionaries(st.sampled_from(("a", "b")), inner, max_size=2).map(lambda found: {"M": found})
+    ),
     max_leaves=8,
 )
 

@@ -89,7 +89,10 @@ def test_spellings(text: str, result: str) -> None:
     [
         ("", NOT_NUMERIC),
         *((text, f"{NOT_NUMERIC}: {text}") for text in ("b", " 1", "1 ", "1\n", ".", "-", "e5", "1e", "1e+")),
-        *((text, f"{NOT_NUMERIC}: {text}") for text in ("NaN", "Infinity", "-Infinity", "1_000", "0x10", "١", "²")),
+        *(
+            (text, f"{NOT_NUMERIC}: {text}")
+            for text in ("NaN", "Infinity", "-Infinity", "1_000", "0x10", "١", "²")
+        ),
         ("123456789012345678901234567890123456789", PRECISION),
         ("-1.23456789012345678901234567890123456789", PRECISION),
         ("1e126", OVERFLOW),
@@ -135,7 +138,9 @@ def test_compare(left: str, right: str) -> None:
 @given(decimals, decimals, st.booleans())
 def test_sums_are_exact_or_refused(left: str, right: str, minus: bool) -> None:
     exact = Context(prec=1000)
-    expected = exact.subtract(Decimal(left), Decimal(right)) if minus else exact.add(Decimal(left), Decimal(right))
+    expected = (
+        exact.subtract(Decimal(left), Decimal(right)) if minus else exact.add(Decimal(left), Decimal(right))
+    )
     compute = numbers.subtract if minus else numbers.add
     digits = expected.normalize(exact).as_tuple().digits
     in_range = expected == 0 or -130 <= expected.adjusted() <= 125

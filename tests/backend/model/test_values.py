@@ -40,7 +40,9 @@ attribute_values: st.SearchStrategy[Any] = st.recursive(
     scalars,
     lambda inner: st.one_of(
         st.lists(inner, max_size=3).map(lambda elements: {"L": elements}),
-        st.dictionaries(st.text(min_size=1, max_size=3), inner, max_size=3).map(lambda members: {"M": members}),
+        st.dictionaries(st.text(min_size=1, max_size=3), inner, max_size=3).map(
+            lambda members: {"M": members}
+        ),
     ),
     max_leaves=8,
 )
@@ -68,12 +70,17 @@ def test_numbers_become_canonical_at_every_depth() -> None:
         "n": {"N": "1.0"},
         "m": {"M": {"x": {"L": [{"N": "+2"}, {"S": "+2"}, {"NS": ["1e1", "2"]}]}, "y": {"BOOL": False}}},
     }
-    kept = {"n": {"N": "1"}, "m": {"M": {"x": {"L": [{"N": "2"}, {"S": "+2"}, {"NS": ["10", "2"]}]}, "y": {"BOOL": False}}}}
+    kept = {
+        "n": {"N": "1"},
+        "m": {"M": {"x": {"L": [{"N": "2"}, {"S": "+2"}, {"NS": ["10", "2"]}]}, "y": {"BOOL": False}}},
+    }
     assert normalise_item(sent) == kept
     assert sent["n"] == {"N": "1.0"}, "the argument is left alone"
 
 
-@pytest.mark.parametrize("value", [{"S": ""}, {"B": b""}, {"S": "a\0b"}, {"B": b"\0"}, {"L": []}, {"M": {}}, {"SS": [""]}])
+@pytest.mark.parametrize(
+    "value", [{"S": ""}, {"B": b""}, {"S": "a\0b"}, {"B": b"\0"}, {"L": []}, {"M": {}}, {"SS": [""]}]
+)
 def test_empty_but_legal(value: Any) -> None:
     assert normalise(value) == value
 
@@ -114,7 +121,20 @@ def test_refusals(value: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "odd", [None, "S", 5, [], {"S": 1}, {"B": "text"}, {"L": {}}, {"M": []}, {"SS": "ab"}, {"BOOL": "x"}, {"L": [None]}]
+    "odd",
+    [
+        None,
+        "S",
+        5,
+        [],
+        {"S": 1},
+        {"B": "text"},
+        {"L": {}},
+        {"M": []},
+        {"SS": "ab"},
+        {"BOOL": "x"},
+        {"L": [None]},
+    ],
 )
 def test_odd_shapes_are_refused_not_tripped_over(odd: Any) -> None:
     assert refusal(lambda: normalise(odd)) == EMPTY
@@ -206,7 +226,12 @@ def test_numbers_compare_by_value(left: str, right: str) -> None:
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [({"S": "1"}, {"N": "1"}), ({"BOOL": True}, {"BOOL": True}), ({"SS": ["a"]}, {"SS": ["a"]}), ({"L": []}, {"L": []})],
+    [
+        ({"S": "1"}, {"N": "1"}),
+        ({"BOOL": True}, {"BOOL": True}),
+        ({"SS": ["a"]}, {"SS": ["a"]}),
+        ({"L": []}, {"L": []}),
+    ],
 )
 def test_other_pairs_have_no_order(left: Any, right: Any) -> None:
     assert compare(left, right) is None
