@@ -19,7 +19,7 @@ import ipaddress
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from backend.protocol import Entropy
 from dax.node import Node
@@ -146,7 +146,8 @@ class ServerProtocol(asyncio.Protocol):
     # --- asyncio.Protocol ---
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        # uvloop's transports are of no class of asyncio's.
+        transport = cast(asyncio.Transport, transport)
         front = self._front
         self._transport = transport
         peer = transport.get_extra_info("peername")
