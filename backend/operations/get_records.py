@@ -44,14 +44,15 @@ def run(engine: Engine, request: Request, plan: ShardIterator) -> Response:
         raise trimmed()
     limit = request.get("Limit") or _MOST
     records: list[dict[str, Any]] = []
-    position, size = plan.position, 0
+    position, size, more = plan.position, 0, False
     for sequence, record in engine.streams.read(stream, plan.position):
         size += record["dynamodb"]["SizeBytes"]
-        if len(records) == limit or (records and size > _MOST_BYTES):
+        more = len(records) == limit or (bool(records) and size > _MOST_BYTES)
+        if more:
             break
         records.append(record)
         position = sequence + 1
     answer: dict[str, Any] = {"Records": records}
-    if stream.disabled is None or position <= stream.last_sequence:
+    if stream.disabled is None or more:
         answer["NextShardIterator"] = ShardIterator(stream.arn, position, now).token()
     return answer

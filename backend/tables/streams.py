@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from backend.model.sizes import item_size
@@ -65,6 +66,19 @@ class Stream:
     disabled: float | None = None
     trimmed_to: int = 0
     """The last sequence number that is no longer readable."""
+    last_sequence: int = field(init=False, compare=False)
+    """The last number given out; a transaction that was undone leaves a gap."""
+    oldest: float = field(init=False, compare=False)
+    """No record is older than this; infinity when there is none."""
+
+    def __post_init__(self) -> None:
+        self.measure()
+
+    def measure(self) -> None:
+        """Find the ends of the records."""
+        newest = next((_sequence(key) for key, _ in self.records.range(reverse=True)), 0)
+        self.last_sequence = max(newest, self.trimmed_to, self.first_sequence)
+        self.oldest = next((_time(item) for _, (item, _) in self.records.range()), inf)
 
     @property
     def shard_id(self) -> str:
@@ -79,13 +93,6 @@ class Stream:
     def first_sequence(self) -> int:
         """The number before which the shard has nothing: it grows with the time of creation."""
         return _FIRST_SEQUENCE + int(self.created * 1000) * 10**8
-
-    @property
-    def last_sequence(self) -> int:
-        """The number of the newest record, or of the newest that was trimmed when there is none."""
-        for key, _ in self.records.range(reverse=True):
-            return _sequence(key)
-        return max(self.trimmed_to, self.first_sequence)
 
 
 class Streams:
@@ -131,6 +138,7 @@ class Streams:
         stream = self.latest(table)
         if stream is not None and stream.disabled is None:
             stream.disabled = self._now()
+            stream.measure()
             self._save(stream)
             table.observers[:] = [
                 observer for observer in table.observers if getattr(observer, "stream", None) is not stream
@@ -171,14 +179,15 @@ class Streams:
     def position_at(self, stream: Stream, time: float) -> int:
         """The position of the first record written at `time` or later; behind the last when there is none."""
         for key, (item, _) in stream.records.range():
-            if float(item["Time"]["N"]) >= time:
+            if _time(item) >= time:
                 return _sequence(key)
         return stream.last_sequence + 1
 
     def trim(self, stream: Stream, now: float, limit: int | None = None) -> None:
         """Drop up to `limit` of the records that are older than 24 hours."""
-        with self._storage.transaction():
-            self._trim(stream, now, limit)
+        if stream.oldest <= now - RETENTION:
+            with self._storage.transaction():
+                self._trim(stream, now, limit)
 
     def tick(self) -> None:
         """Trim every stream and forget those whose time is over."""
@@ -188,7 +197,7 @@ class Streams:
 
     def _record(self, stream: Stream, sequence: int, item: Item) -> dict[str, Any]:
         change: dict[str, Any] = {
-            "ApproximateCreationDateTime": int(float(item["Time"]["N"])),
+            "ApproximateCreationDateTime": int(_time(item)),
             "Keys": item["Keys"]["M"],
             "SequenceNumber": str(sequence),
             "SizeBytes": int(item["Size"]["N"]),
@@ -231,13 +240,18 @@ class Streams:
             record["OldImage"] = {"M": old}
             size += item_size(old)
         record["Size"] = {"N": str(size)}
-        stream.records.put(_key(stream.last_sequence + 1), (record, size))
-        self._trim(stream, change.time, _TRIMMED_PER_WRITE)
+        stream.last_sequence += 1
+        stream.records.put(_key(stream.last_sequence), (record, size))
+        stream.oldest = min(stream.oldest, change.time)
+        if stream.oldest <= change.time - RETENTION:
+            self._trim(stream, change.time, _TRIMMED_PER_WRITE)
 
     def _trim(self, stream: Stream, now: float, limit: int | None) -> None:
         old: list[bytes] = []
+        stream.oldest = inf
         for key, (item, _) in stream.records.range():
-            if float(item["Time"]["N"]) > now - RETENTION or len(old) == limit:
+            if _time(item) > now - RETENTION or len(old) == limit:
+                stream.oldest = _time(item)
                 break
             old.append(key)
         for key in old:
@@ -281,6 +295,10 @@ def _label(created: float) -> str:
     """The time of creation in milliseconds, `2026-05-11T21:21:33.291`."""
     time = datetime.fromtimestamp(int(created * 1000) / 1000, UTC)
     return time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{round(time.microsecond / 1000):03d}"
+
+
+def _time(record: Item) -> float:
+    return float(record["Time"]["N"])
 
 
 def _map_name(arn: str) -> str:

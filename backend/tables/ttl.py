@@ -41,18 +41,24 @@ class Expiry:
     def __init__(self, storage: Storage, delay: float) -> None:
         self._storage = storage
         self._delay = delay
-        self._tables: dict[str, _Schedule] = {}
+        self._tables: dict[str, Schedule] = {}
         self.next_due = inf
         """When the next removal is due, in seconds since the epoch; infinity when none is planned."""
 
     def enable(self, table: Table, attribute: str, now: float) -> None:
         """Expire the table's items, those there already among them, by `attribute`."""
-        schedule = _Schedule(table, attribute, self._storage.open(_map_name(table)), self._expect)
-        self._tables[table.id] = schedule
+        schedule = self.attach(table, attribute)
         with self._storage.transaction():
             for key, (item, _) in table.items.range():
                 schedule.plan(key, item, now)
+
+    def attach(self, table: Table, attribute: str) -> Schedule:
+        """Resume the expiry of a table that a storage held, its schedule included."""
+        schedule = Schedule(table, attribute, self._storage.open(_map_name(table)), self._expect)
+        self._tables[table.id] = schedule
         table.observers.append(schedule)
+        self._look_ahead()
+        return schedule
 
     def disable(self, table: Table) -> None:
         """Stop expiring; harmless when the table's items do not expire."""
@@ -71,7 +77,7 @@ class Expiry:
         self._look_ahead()
         return removed
 
-    def _remove_due(self, schedule: _Schedule, now: float, limit: int) -> int:
+    def _remove_due(self, schedule: Schedule, now: float, limit: int) -> int:
         table = schedule.table
         if table.deleted_from is not None:
             self.disable(table)
@@ -97,7 +103,7 @@ class Expiry:
                 break
 
 
-class _Schedule:
+class Schedule:
     """One table's index of expiries, kept up by observing the table."""
 
     __slots__ = ("_expect", "attribute", "entries", "table")

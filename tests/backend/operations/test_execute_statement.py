@@ -514,7 +514,61 @@ def test_writes_go_to_tables(refusal, indexed, statement):
     assert refusal(statement) == ("ValidationException", "This operation is not supported on an index")
 
 
+def test_an_index_of_several_key_attributes_is_refused_before_what_else_is_wrong(store, refusal, items):
+    store.create(
+        "multi",
+        "id:S",
+        attributes=("h1:S", "h2:S", "r1:S"),
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "gsi",
+                "KeySchema": [
+                    {"AttributeName": "h1", "KeyType": "HASH"},
+                    {"AttributeName": "h2", "KeyType": "HASH"},
+                    {"AttributeName": "r1", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
+    refused = (
+        "ValidationException",
+        "PartiQL statements cannot be executed on tables with multi-attribute HASH keys "
+        "or multi-attribute RANGE keys.",
+    )
+    for where in ("", " WHERE h1 = 'a'", " WHERE h1 = 5", " WHERE id = 'a'"):
+        assert refusal(f'SELECT * FROM "multi"."gsi"{where}') == refused
+    assert refusal('SELECT * FROM "multi"."gsi" WHERE h1 = ?', n("1e99999999999"))[1] != refused[1]
+    assert items("SELECT * FROM multi WHERE id = 'a'") == []
+
+
 # Refusals
+
+
+def test_in_takes_so_many(refusal, items, item):
+    numbers = ", ".join(map(str, range(1, 101)))
+    assert items(f"SELECT * FROM hash WHERE n IN [{numbers}]") == [item]
+    too_many = "The IN operator is provided with too many operands; number of operands: {}"
+    assert refusal(f"SELECT * FROM hash WHERE n IN [{numbers}, 0]") == (
+        "ValidationException",
+        too_many.format(102),
+    )
+    names = ", ".join(f"'{number}'" for number in range(51))
+    assert refusal(f"SELECT * FROM hash WHERE pk IN [{names}]") == (
+        "ValidationException",
+        too_many.format(52),
+    )
+
+
+def test_a_key_of_the_wrong_type(refusal):
+    assert refusal("SELECT * FROM hash WHERE pk = 5") == (
+        "ValidationException",
+        "One or more parameter values were invalid: Condition parameter type does not match schema type",
+    )
+    assert refusal("DELETE FROM hash WHERE pk = 5") == (
+        "ValidationException",
+        "The provided key element does not match the schema",
+    )
 
 
 def test_a_table_that_does_not_exist(refusal):

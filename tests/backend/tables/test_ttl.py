@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.model.sizes import item_size
+from backend.settings import EngineSettings
+from backend.storage.memory import MemoryStorage
+from backend.tables.catalog import TableCatalog
 from backend.tables.changes import TIME_TO_LIVE
+from backend.tables.definitions import definition_of
+from backend.tables.table import Write, commit
 from backend.tables.ttl import FIVE_YEARS, Expiry
 
 DELAY = 100.0
@@ -112,8 +118,6 @@ def test_a_key_attribute_may_say_when(bench, table, expiry):
     expiry.enable(number_keyed, "pk", NOW)
     key = {"pk": {"N": str(int(NOW))}}
     storage_key = number_keyed.schema.encode(key)
-    from backend.tables.table import Write, commit
-
     commit(bench.storage, [Write(number_keyed, storage_key, None, (key, 10))], NOW)
     assert expiry.run(NOW + DELAY) == 1
 
@@ -126,6 +130,16 @@ def test_switched_off_nothing_expires(bench, table, expiry):
     assert expiry.next_due == inf
     assert expiry.run(NOW + 1000) == 0
     assert table.observers == []
+
+
+def test_a_schedule_comes_back_from_its_storage(bench, table, expiry):
+    expiry.enable(table, "ttl", NOW)
+    bench.write(table, "a", item("a", {"N": str(int(NOW))}))
+    table.observers.clear()
+    again = Expiry(bench.storage, DELAY)
+    again.attach(table, "ttl")
+    assert again.next_due == NOW + DELAY
+    assert again.run(NOW + DELAY) == 1
 
 
 def test_a_table_on_its_way_out_is_left_alone(bench, slow_bench, expiry):
@@ -141,13 +155,6 @@ def test_a_table_on_its_way_out_is_left_alone(bench, slow_bench, expiry):
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), st.integers(0, 30))), max_size=20))
 def test_the_schedule_agrees_with_the_items(writes):
     """Whatever is written, exactly the items whose time is over go."""
-    from backend.model.sizes import item_size
-    from backend.settings import EngineSettings
-    from backend.storage.memory import MemoryStorage
-    from backend.tables.catalog import TableCatalog
-    from backend.tables.definitions import definition_of
-    from backend.tables.table import Write, commit
-
     storage = MemoryStorage()
     catalog = TableCatalog(lambda: NOW, lambda count: bytes(count), EngineSettings(), storage)
     table = catalog.create(
