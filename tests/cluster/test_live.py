@@ -1,0 +1,243 @@
+"""A cluster on real sockets: both wires on one port, deaths, returns, and a stop without remains."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import logging
+import socket
+
+import boto3
+import botocore.exceptions
+import pytest
+from amazondax import AmazonDaxClient
+from botocore.config import Config
+
+from cluster.config import ClusterConfig
+from cluster.live import LiveCluster, start_live
+from cluster.runtime.listener import PortInUse
+from cluster.runtime.live import BlockingCalls, run
+
+pytestmark = pytest.mark.live
+
+TABLE = {
+    "TableName": "Things",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+ITEM = {"pk": {"S": "a"}, "v": {"N": "1"}}
+KEY = {"TableName": "Things", "Key": {"pk": {"S": "a"}}}
+
+
+@pytest.fixture
+def in_thread():
+    threads = BlockingCalls()
+    yield threads.run
+    threads.close()
+
+
+@pytest.fixture
+def client():
+    """`client(endpoint)`: an unmodified boto3 client that tries once."""
+    made = []
+
+    def make(endpoint):
+        made.append(
+            boto3.client(
+                "dynamodb",
+                endpoint_url=endpoint,
+                region_name="us-east-1",
+                aws_access_key_id="local",
+                aws_secret_access_key="local",
+                config=Config(retries={"total_max_attempts": 1}, read_timeout=10),
+            )
+        )
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def headers(answer):
+    told = answer["ResponseMetadata"]["HTTPHeaders"]
+    return {name.removeprefix("x-daxsim-"): v for name, v in told.items() if name.startswith("x-daxsim-")}
+
+
+async def test_boto3_writes_and_reads_through_nodes_and_endpoint(live_cluster, client, in_thread):
+    cluster = await live_cluster()
+
+    def work():
+        client(cluster.store_endpoint).create_table(**TABLE)
+        client(cluster.node_endpoint("node-2")).put_item(TableName="Things", Item=ITEM)
+        read = client(cluster.node_endpoint("node-1")).get_item(**KEY)
+        assert read["Item"] == ITEM
+        assert headers(read)["served-from"] == "item-cache"
+        with pytest.raises(botocore.exceptions.ClientError, match=cluster.store_endpoint):
+            client(cluster.endpoint).create_table(**TABLE)
+        nodes = {headers(client(cluster.endpoint).get_item(**KEY))["node"] for _ in range(6)}
+        assert nodes == {"node-1", "node-2", "node-3"}
+
+    await in_thread(work)
+
+
+def test_both_wires_share_one_port_on_uvloop():
+    async def main():
+        cluster = await start_live(ClusterConfig(port=0, store_port=0))
+        threads = BlockingCalls()
+        try:
+            await cluster.backend.execute("CreateTable", TABLE)
+            host, port = cluster.endpoint.removeprefix("http://").split(":")
+            found = await threads.run(lambda: over_both_wires(host, int(port)))
+        finally:
+            threads.close()
+            await cluster.stop()
+        return found
+
+    def over_both_wires(host, port):
+        with AmazonDaxClient(
+            endpoint_url=f"{host}:{port}",
+            region_name="us-east-1",
+            aws_access_key_id="local",
+            aws_secret_access_key="local",
+        ) as dax:
+            dax.put_item(TableName="Things", Item=ITEM)
+            binary = dax.get_item(**KEY)["Item"]
+        connection = http.client.HTTPConnection(host, port)
+        connection.request("GET", "/_daxsim/cluster")
+        members = json.loads(connection.getresponse().read())["nodes"]
+        connection.close()
+        return binary, [member["state"] for member in members]
+
+    assert run(main()) == (ITEM, ["live", "live", "live"])
+
+
+async def test_a_killed_replica_breaks_its_connections_and_the_others_serve(live_cluster, client, in_thread):
+    cluster = await live_cluster()
+    await cluster.backend.execute("CreateTable", TABLE)
+    host, port = cluster.cluster.address("node-3")
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(b"POST / HTTP/1.1\r\nContent-Length: 5\r\n")
+    await writer.drain()
+    await in_thread(lambda: client(cluster.node_endpoint("node-3")).put_item(TableName="Things", Item=ITEM))
+    cluster.kill("node-3")
+    with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+        await reader.readexactly(1)
+    writer.close()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(host, port)
+    assert [member.node_id for member in cluster.members()] == ["node-1", "node-2"]
+    for _ in range(4):
+        answer = await in_thread(lambda: client(cluster.endpoint).get_item(**KEY))
+        assert headers(answer)["node"] in ("node-1", "node-2")
+
+
+async def test_failover_by_the_clock_and_a_warm_return(live_cluster, client, in_thread):
+    cluster = await live_cluster(failover_delay=60)
+    await cluster.backend.execute("CreateTable", TABLE)
+    replica = client(cluster.node_endpoint("node-2"))
+    await in_thread(lambda: replica.put_item(TableName="Things", Item=ITEM))
+    await cluster.cluster.settle()
+    cluster.kill("node-1")
+    with pytest.raises(botocore.exceptions.ClientError, match="InternalServerError") as refused:
+        await in_thread(lambda: replica.put_item(TableName="Things", Item=ITEM))
+    assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 500
+    await cluster.faults.advance(61)
+    answer = await in_thread(lambda: replica.put_item(TableName="Things", Item=ITEM))
+    assert headers(answer)["node"] == "node-2"
+    await cluster.restart("node-1")
+    assert {member.node_id: member.role for member in cluster.members()} == {
+        "node-1": "replica",
+        "node-2": "primary",
+        "node-3": "replica",
+    }
+    returned = client(cluster.node_endpoint("node-1"))
+    assert headers(await in_thread(lambda: returned.get_item(**KEY)))["served-from"] == "item-cache"
+
+
+async def test_a_ttl_passes_in_a_moment(live_cluster, client, in_thread):
+    cluster = await live_cluster(item_ttl=300)
+    await cluster.backend.execute("CreateTable", TABLE)
+    node = client(cluster.node_endpoint("node-1"))
+    await in_thread(lambda: node.put_item(TableName="Things", Item=ITEM))
+    assert headers(await in_thread(lambda: node.get_item(**KEY)))["served-from"] == "item-cache"
+    await cluster.faults.advance(301)
+    told = headers(await in_thread(lambda: node.get_item(**KEY)))
+    assert (told["served-from"], told["miss"]) == ("store", "expired")
+
+
+async def test_a_stopped_node_drains_and_its_port_is_free(live_cluster, client, in_thread):
+    cluster = await live_cluster()
+    await cluster.backend.execute("CreateTable", TABLE)
+    node = client(cluster.node_endpoint("node-2"))
+    execute, arrived = cluster.store.execute, asyncio.Event()
+
+    async def slow(operation, request):
+        arrived.set()
+        await asyncio.sleep(0.2)
+        return await execute(operation, request)
+
+    cluster.store.execute = slow
+    writing = asyncio.ensure_future(in_thread(lambda: node.put_item(TableName="Things", Item=ITEM)))
+    await arrived.wait()
+    await cluster.stop_node("node-2")
+    assert headers(await writing)["node"] == "node-1"
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(*cluster.cluster.address("node-2"))
+    await cluster.restart("node-2")
+    assert len(cluster.members()) == 3
+
+
+async def test_a_taken_port_is_named_and_nothing_is_left_open():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        cluster = LiveCluster(ClusterConfig(port=port - 2, store_port=0))
+        with pytest.raises(PortInUse, match=f"port {port} on 127.0.0.1 is in use"):
+            await cluster.start()
+        for free in (port - 2, port - 1, int(cluster.store_endpoint.rsplit(":", 1)[1])):
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.open_connection("127.0.0.1", free)
+
+
+async def test_a_stop_leaves_no_task_no_socket_and_no_complaint(client, in_thread, caplog):
+    before = asyncio.all_tasks()
+    cluster = await start_live(ClusterConfig(port=0, store_port=0))
+    ports = [member.port for member in cluster.members()]
+    with caplog.at_level(logging.WARNING):
+        await cluster.backend.execute("CreateTable", TABLE)
+        idle = [await asyncio.open_connection("127.0.0.1", port) for port in ports]
+        for number in range(10):
+            item = {"pk": {"S": f"k{number}"}}
+            await in_thread(
+                lambda item=item: client(cluster.endpoint).put_item(TableName="Things", Item=item)
+            )
+        cluster.kill("node-2")
+        await cluster.stop()
+        await cluster.stop()
+        for _, writer in idle:
+            writer.close()
+        await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+    assert caplog.records == []
+    for port in [*ports, int(cluster.endpoint.rsplit(":", 1)[1])]:
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", port)
+    again = await start_live(cluster.config.but(port=ports[0] - 1 if ports[0] > 1024 else 0, nodes=1))
+    await again.stop()
+
+
+async def test_a_cluster_in_front_of_another_store(live_cluster, client, in_thread):
+    store = await live_cluster(nodes=1)
+    cluster = await live_cluster(backend_url=store.store_endpoint, nodes=2)
+
+    def work():
+        client(store.store_endpoint).create_table(**TABLE)
+        client(cluster.endpoint).put_item(TableName="Things", Item=ITEM)
+        assert client(store.store_endpoint).get_item(**KEY)["Item"] == ITEM
+        assert client(cluster.endpoint).get_item(**KEY)["Item"] == ITEM
+
+    await in_thread(work)
