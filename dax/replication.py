@@ -8,7 +8,8 @@ The rules of this file:
   position in them are the same log up to there (the log-matching rule of Raft, Ongaro and Ousterhout 2014).
 * A fill carries the sequence that its node had applied before the store was read. The primary refuses it if
   the key was written later, or if it can no longer know. A replica shows its own fill at once and lets the
-  log decide: whatever the primary ordered after that sequence is still on its way and replaces the fill.
+  log decide: whatever the primary ordered after that sequence is still on its way and replaces the fill,
+  and a fill that is refused, or unanswered when the primary changes, is taken back.
 * The primary keeps a change until every replica has confirmed it. A replica with a gap asks for the log from
   its own position; if the log does not reach back so far, or never held that position, it is warmed anew.
 * Nothing here waits: methods change state and send messages; a timer calls `resend`.
@@ -126,6 +127,14 @@ class OfferFill:
 
 
 @dataclass(frozen=True, slots=True)
+class RefuseFill:
+    """Primary to replica: `offer` is not in the log and never will be."""
+
+    epoch: int
+    offer: OfferFill
+
+
+@dataclass(frozen=True, slots=True)
 class ReportWrite:
     """Former primary to its successor: a write of this key reached the store and is in no log."""
 
@@ -135,7 +144,7 @@ class ReportWrite:
 FillToken = tuple[int, Position]
 """How often this node was warmed, and where its log was, when a read began."""
 
-Message = Append | Confirm | Resume | Warm | OfferFill | ReportWrite
+Message = Append | Confirm | Resume | Warm | OfferFill | RefuseFill | ReportWrite
 Send = Callable[[NodeId, Message], None]
 
 
@@ -241,6 +250,9 @@ class Replication:
         self._guard = guard
         self._log_limit = log_limit
         self._recent = RecentWrites(recent_limit)
+        # Fills of this replica's own that are in its cache and, as far as it knows, not in the log.
+        self._offered: OrderedDict[ItemKey, OfferFill] = OrderedDict()
+        self._offer_limit = recent_limit
         # Confirmed sequence of each replica; None until it has been heard in this epoch.
         self._followers: dict[NodeId, int | None] = {}
         self._asked_from: Position | None = None
@@ -251,6 +263,7 @@ class Replication:
     def become_primary(self, epoch: int, replicas: Iterable[NodeId]) -> None:
         """Write the log from now on. In an epoch that goes on, only the set of replicas changes."""
         known = self._followers if self.role is Role.PRIMARY and epoch == self.epoch else {}
+        self._begin_epoch(epoch)
         self.role, self.epoch, self.primary = Role.PRIMARY, epoch, None
         replicas = tuple(replicas)
         self._followers = {replica: known.get(replica) for replica in replicas}
@@ -262,10 +275,21 @@ class Replication:
     def become_replica(self, epoch: int, primary: NodeId | None) -> None:
         """Follow the log of `primary`; None while there is none."""
         unchanged = self.role is Role.REPLICA and (epoch, primary) == (self.epoch, self.primary)
+        self._begin_epoch(epoch)
         self.role, self.epoch, self.primary = Role.REPLICA, epoch, primary
         self._followers = {}
         if primary is not None and not unchanged:
             self._ask()
+
+    def _begin_epoch(self, epoch: int) -> None:
+        """Take back the fills that the last primary may not have put into the log."""
+        if epoch != self.epoch:
+            while self._offered:
+                self._withdraw(next(iter(self._offered)))
+
+    def _withdraw(self, key: ItemKey) -> None:
+        del self._offered[key]
+        self._items.remove(key, RemovalReason.WRITTEN)
 
     # Changes from this node
 
@@ -288,10 +312,16 @@ class Replication:
         if self.is_primary:
             self._commit(Cause.FILL, key, item, now)
         else:
-            self._items.keep(key, item, now, as_of.sequence, now)
-            if self.primary is not None:
-                self._send(self.primary, OfferFill(self.epoch, as_of, key, item, now))
+            self._offer(OfferFill(self.epoch, as_of, key, item, now))
         return True
+
+    def _offer(self, offer: OfferFill) -> None:
+        self._items.keep(offer.key, offer.item, offer.stored_at, offer.as_of.sequence, offer.stored_at)
+        self._offered[offer.key] = offer
+        if len(self._offered) > self._offer_limit:
+            self._withdraw(next(iter(self._offered)))
+        if self.primary is not None:
+            self._send(self.primary, offer)
 
     def written(self, key: ItemKey, item: Item | None) -> None:
         """A write through this node left `item` in the store."""
@@ -324,6 +354,7 @@ class Replication:
 
     def _apply(self, change: Change) -> None:
         self.log.append(change)
+        self._offered.pop(change.key, None)
         sequence = change.position.sequence
         if change.cause is not Cause.FILL:
             self._recent.note(change.key, sequence)
@@ -341,13 +372,20 @@ class Replication:
                 self.unknown(key)
             case _ if message.epoch != self.epoch:
                 return
-            case Append() | Warm() if not self.is_primary and sender == self.primary:
-                if isinstance(message, Append):
-                    self._on_append(message)
-                else:
-                    self.warm(message.snapshot)
+            case Append() | Warm() | RefuseFill() if not self.is_primary and sender == self.primary:
+                self._on_primary(message)
             case Confirm() | Resume() | OfferFill() if self.is_primary and sender in self._followers:
                 self._on_follower(sender, message)
+
+    def _on_primary(self, message: Append | Warm | RefuseFill) -> None:
+        match message:
+            case Append():
+                self._on_append(message)
+            case Warm(_, snapshot):
+                self.warm(snapshot)
+            case RefuseFill(_, offer):
+                if self._offered.get(offer.key) == offer:
+                    self._withdraw(offer.key)
 
     def _on_append(self, message: Append) -> None:
         last = self.log.last
@@ -381,6 +419,7 @@ class Replication:
             case OfferFill(_, as_of, key, item, stored_at):
                 if self._guard and not self._is_newest(sender, as_of, key):
                     self.fills_refused += 1
+                    self._send(sender, RefuseFill(self.epoch, message))
                 else:
                     self._commit(Cause.FILL, key, item, stored_at)
 
@@ -421,6 +460,7 @@ class Replication:
         self._items.replace(snapshot.entries, self._now())
         self.log.restart(snapshot.position)
         self._recent.restart(snapshot.position.sequence)
+        self._offered.clear()
         self._lineage += 1
         self._asked_from = None
         self._confirm()

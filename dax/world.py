@@ -1,7 +1,7 @@
 """What a node sees of the world: a clock, background work, its peers and a recorder.
 
-`dax/` awaits methods of these and of `Backend`, and uses no other time, task, network or randomness. A runtime
-(`cluster/runtime`) supplies them: live over sockets and the wall clock, or simulated from a seed.
+`dax/` awaits methods of these and of `Backend`, and uses no other time, task, network or randomness. A
+runtime (`cluster/runtime`) supplies them: live over sockets and the wall clock, or simulated from a seed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Peers(Protocol):
     async def forward(self, operation: str, request: Request) -> Answer:
         """Run a write on the primary and return its answer.
 
-        Raises the `ServiceError` that the primary raised, or `InternalServerError` (500) when no primary answers.
+        Raises the `ServiceError` that the primary raised, or `InternalServerError` (500) when no primary
+        answers.
         """
         ...
 

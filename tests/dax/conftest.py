@@ -1,7 +1,7 @@
-"""A scripted world for nodes: a clock that the test moves, a store that it holds or breaks, a network that it delivers.
+"""A scripted world for nodes: the test moves the clock, holds or breaks the store, delivers the messages.
 
-A playbook is a test of a few lines against `world`: do something at a node, then say what the store was asked, what
-came back and from where. The store is the real engine, so that its answers are not the test's invention.
+A playbook is a test of a few lines against `world`: do something at a node, then say what the store was
+asked, what came back and from where. The store is the real engine: its answers are nobody's invention.
 """
 
 from __future__ import annotations

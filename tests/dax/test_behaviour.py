@@ -1,4 +1,4 @@
-"""One playbook a row of the table of DAX's behaviour: what a client sees, and what the store was asked for it."""
+"""One playbook a row of the table of DAX's behaviour: what a client sees, what the store was asked for it."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from dax.replication import (
     OfferFill,
     Position,
     RecentWrites,
+    RefuseFill,
     Replication,
     Resume,
     Role,
@@ -30,7 +31,7 @@ KEYS = [("Table", bytes([n])) for n in range(3)]
 
 
 class Cluster:
-    """Replication objects whose messages a test delivers, loses or reorders; `store` is the truth by version."""
+    """Nodes' logs whose messages a test delivers, loses or reorders; `store` is the truth, by version."""
 
     def __init__(self, count: int, *, in_order: bool = True, **options: Any) -> None:
         self.in_order = in_order
@@ -80,8 +81,8 @@ class Cluster:
         if self.in_order:
             index = next(i for i, (*link, _) in enumerate(self.mail) if link == [*self.mail[index][:2]])
         sender, to, message = self.mail.pop(index)
-        # A fill is offered once; one that is lost stays where it was read.
-        lose = lose and not (self.in_order and isinstance(message, OfferFill))
+        # A fill is offered and refused once; where that is lost, it stays on the node that read it.
+        lose = lose and not (self.in_order and isinstance(message, OfferFill | RefuseFill))
         if not lose and to in self.nodes:
             self.nodes[to].receive(sender, message)
 
@@ -160,11 +161,7 @@ def test_caches_converge(actions, limits):
     play(cluster, actions)
     finish(cluster)
     for key in KEYS:
-        primary = cluster.held("n0", key)
-        for name in cluster.nodes:
-            held = cluster.held(name, key)
-            # A replica keeps a fill that the primary refuses because its memory of writes is too short.
-            assert held == primary or (primary is None and limits["recent_limit"] == 2), (name, key)
+        assert len({cluster.held(name, key) for name in cluster.nodes}) == 1, key
 
 
 @settings(max_examples=300, deadline=None)
@@ -186,8 +183,9 @@ def test_caches_converge_after_primaries_were_replaced(actions):
     play(cluster, actions, failover=True)
     finish(cluster)
     for key in KEYS:
-        held = {cluster.held(name, key) for name in cluster.nodes}
-        assert len(held - {None}) <= 1, (key, held)
+        # A fill that a new primary took back may have stood in the place of what others still hold.
+        held = {cluster.held(name, key) for name in cluster.nodes} - {None}
+        assert len(held) <= 1, (key, held)
 
 
 @settings(max_examples=200, deadline=None)

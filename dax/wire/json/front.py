@@ -28,7 +28,7 @@ from aiohttp import HttpVersion11, web
 
 from backend.errors import ServiceError
 from backend.http import read_body, respond, too_large
-from backend.protocol import Entropy, Request
+from backend.protocol import Entropy
 from backend.protocol_checks import (
     JSON,
     JSON_1_0,
@@ -47,7 +47,7 @@ from dax.cache.entries import Entry
 from dax.node import Node
 from dax.wire.json import admin
 from dax.wire.json.canned import CannedResponse
-from dax.wire.json.memo import RequestMemo, SeenAuthorizations
+from dax.wire.json.memo import USUAL_AUTHORIZATION, RequestMemo
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,6 @@ class NodeFront:
         self._request_ids = RequestIds(entropy)
         self._region = region
         self._memo = RequestMemo()
-        self._authorized = SeenAuthorizations()
         self._server: _CountingServer | None = None
         self._date_second = -1
         self._tail = ""
@@ -108,8 +107,8 @@ class NodeFront:
         headers = request.headers
         if (
             headers.get("X-Amz-Target") != _GET_ITEM
-            or headers.get("Authorization") not in self._authorized
-            or "X-Amz-Date" not in headers
+            or USUAL_AUTHORIZATION.fullmatch(headers.get("Authorization", "")) is None
+            or not headers.get("X-Amz-Date")
             or "Origin" in headers
             or request.method != "POST"
             or request.version != HttpVersion11
@@ -163,8 +162,9 @@ class NodeFront:
             operation, parsed = read_operation(request.headers, request.query_string, body)
             decoded = decode(operation, parsed)
             answer = await node.execute(operation, decoded)
-            if operation == "GetItem":
-                self._remember(request, body, decoded)
+            key = self._node.memo_key(decoded) if operation == "GetItem" else None
+            if key is not None:
+                self._memo.put(body, key)
             entry = answer.entry
             encoded = encode_response(answer.response) if entry is None else entry.json or _encode(entry)
             return 200, encoded, provenance(answer)
@@ -175,13 +175,6 @@ class NodeFront:
             defect = internal_server_error()
             node.metrics.count_failure(defect)
             return defect.status, error_body(defect), {"x-daxsim-node": node.node_id}
-
-    def _remember(self, request: web.BaseRequest, body: bytes, decoded: Request) -> None:
-        key = self._node.memo_key(decoded)
-        authorization = request.headers.get("Authorization")
-        if key is not None and authorization is not None:
-            self._memo.put(body, key)
-            self._authorized.add(authorization)
 
     def _administer(self, request: web.BaseRequest, body: bytes) -> web.Response:
         try:

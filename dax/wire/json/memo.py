@@ -6,7 +6,14 @@ on one item-cache key alone. The memo is void as soon as a table's key schema is
 
 from __future__ import annotations
 
+import re
+
 from dax.cache.items import ItemKey
+
+USUAL_AUTHORIZATION = re.compile(
+    r"AWS4-[A-Z0-9-]+ Credential=[^, ]+, ?SignedHeaders=[^, ]+, ?Signature=[^, ]+",
+)
+"""What clients send. It passes `backend.protocol_checks.authenticate`, which knows other forms as well."""
 
 LARGEST_BODY = 4096
 """Bytes; longer ones are rarely repeated."""
@@ -35,19 +42,3 @@ class RequestMemo:
         if len(keys) >= self._limit:
             del keys[next(iter(keys))]
         keys[body] = key
-
-
-class SeenAuthorizations:
-    """Authorization headers whose form has been checked: clients repeat one for a second and more."""
-
-    def __init__(self, limit: int = 10_000) -> None:
-        self._seen: dict[str, None] = {}
-        self._limit = limit
-
-    def __contains__(self, header: str | None) -> bool:
-        return header in self._seen
-
-    def add(self, header: str) -> None:
-        if len(self._seen) >= self._limit:
-            del self._seen[next(iter(self._seen))]
-        self._seen[header] = None
