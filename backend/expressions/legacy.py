@@ -20,7 +20,7 @@ from backend.expressions import ast, updates
 from backend.expressions.conditions import Condition, from_tree
 from backend.expressions.key_conditions import KeyConditions, KeyTest, from_tests
 from backend.expressions.projections import Projection
-from backend.model.values import compare, normalise, type_of
+from backend.model.values import check_name, compare, normalise, type_of
 from backend.protocol import AttributeValue
 
 _INVALID = "One or more parameter values were invalid: "
@@ -114,6 +114,7 @@ def attributes_to_get(names: Sequence[str]) -> Projection:
 
 
 def _action(name: str, action: str, value: AttributeValue | None) -> ast.Action:
+    check_name(name)
     path = ast.Path((name,))
     if value is None:
         if action != "DELETE":

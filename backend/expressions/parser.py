@@ -161,7 +161,12 @@ class _Parser:
         return tree
 
     def _predicate(self) -> Condition | Operand:
-        left = self._group() if self._token.text == "(" else self._operand()
+        if self._token.text == "(":
+            start = self._open()
+            left = self._expression(0)
+            self._close(start)
+        else:
+            left = self._operand()
         if isinstance(left, Comparison | Between | In | And | Or | Not):
             return left
         text = self._token.text
@@ -183,12 +188,6 @@ class _Parser:
             self._operators += 1
             return In(left, self._list_of_operands())
         return left
-
-    def _group(self) -> Condition | Operand:
-        start = self._open()
-        tree = self._expression(0)
-        self._close(start)
-        return tree
 
     # Operands.
 

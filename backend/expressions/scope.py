@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from backend.errors import ServiceError, validation_error
-from backend.model.values import normalise
+from backend.model.values import check_name, normalise
 from backend.protocol import AttributeValue
 
 Names = Mapping[str, str]
@@ -62,11 +62,10 @@ def _checked_names(names: Mapping[str, str]) -> Names:
     for key, name in names.items():
         if _NAME_KEY.fullmatch(key) is None:
             raise _invalid_key("ExpressionAttributeNames", key)
-        if not name:
-            raise validation_error(
-                "ExpressionAttributeNames contains invalid value: "
-                f"Attribute name must not be empty for key {key}"
-            )
+        try:
+            check_name(name)
+        except ServiceError as error:
+            raise _invalid_value("ExpressionAttributeNames", key, error) from error
     return names
 
 
@@ -80,10 +79,12 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> Values:
         try:
             clean[key] = normalise(value)
         except ServiceError as error:
-            raise validation_error(
-                f"ExpressionAttributeValues contains invalid value: {error.message} for key {key}"
-            ) from error
+            raise _invalid_value("ExpressionAttributeValues", key, error) from error
     return clean
+
+
+def _invalid_value(member: str, key: str, error: ServiceError) -> ServiceError:
+    return validation_error(f"{member} contains invalid value: {error.message} for key {key}")
 
 
 def _invalid_key(member: str, key: str) -> ServiceError:

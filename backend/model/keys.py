@@ -185,7 +185,9 @@ def check_key(schema: KeySchema, key: Item) -> Item:
         value = key.get(attribute.name)
         if value is None:
             raise key_mismatch()
-        value = normalise(value)
+        # The common string needs no look at its other possible datatypes.
+        if len(value) != 1 or value.get("S").__class__ is not str:
+            value = normalise(value)
         if attribute.type not in value:
             raise key_mismatch()
         clean[attribute.name] = value

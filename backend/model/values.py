@@ -44,15 +44,14 @@ def normalise_item(item: Item) -> Item:
     """The canonical form of every attribute of an item or a key; errors as of `normalise`."""
     changed: dict[str, AttributeValue] | None = None
     for name, value in item.items():
-        # Strings and canonical integers are most of what anyone stores: they pass without a call.
-        if value.__class__ is dict and len(value) == 1:
-            text = value.get("S")
-            if text.__class__ is str:
-                if len(name) > _SHORT_NAME or not name:
-                    check_name(name)
-                continue
         if len(name) > _SHORT_NAME or not name:
             check_name(name)
+        # Strings and canonical numbers are most of what anyone stores: they pass without further calls.
+        if value.__class__ is dict and len(value) == 1:
+            if value.get("S").__class__ is str:
+                continue
+            if "N" in value and canonical(value["N"]) == value["N"]:
+                continue
         clean = _normalise(value, 0)
         if clean is not value:
             if changed is None:

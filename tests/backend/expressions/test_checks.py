@@ -79,7 +79,8 @@ def test_reserved_words(refused: Refused, text: str, word: str) -> None:
 )
 def test_undefined_names(refused: Refused, text: str, name: str) -> None:
     assert refused(text) == (
-        f"{INVALID}An expression attribute name used in the document path is not defined; attribute name: {name}"
+        f"{INVALID}An expression attribute name used in the document path is not defined; "
+        f"attribute name: {name}"
     )
 
 
@@ -125,7 +126,8 @@ def test_numbers_of_operands(refused: Refused, text: str, name: str, count: int)
 )
 def test_operands_must_differ(refused: Refused, text: str, operator: str, operand: str) -> None:
     assert refused(text, {"#a": "a"}) == (
-        f"{INVALID}The first operand must be distinct from the remaining operands for this operator or function; "
+        f"{INVALID}The first operand must be distinct from the remaining operands "
+        "for this operator or function; "
         f"operator: {operator}, first operand: {operand}"
     )
 

@@ -214,14 +214,14 @@ def less(a: Any, b: Any) -> bool:
 
 def model(tree: Any, item: Any) -> bool:
     if isinstance(tree, ast.And):
-        return all([model(part, item) for part in tree.conditions])
+        return all(model(part, item) for part in tree.conditions)
     if isinstance(tree, ast.Or):
-        return any([model(part, item) for part in tree.conditions])
+        return any(model(part, item) for part in tree.conditions)
     if isinstance(tree, ast.Not):
         return not model(tree.condition, item)
     if isinstance(tree, ast.In):
         found = model_operand(tree.operand, item)
-        return any([same(found, model_operand(candidate, item)) for candidate in tree.candidates])
+        return any(same(found, model_operand(candidate, item)) for candidate in tree.candidates)
     if isinstance(tree, ast.Between):
         value, low, high = (model_operand(part, item) for part in (tree.operand, tree.lower, tree.upper))
         ordered = isinstance(value, str | Decimal)

@@ -221,8 +221,8 @@ def test_what_a_schema_does_not_take(refusal: Refusal, schema: KeySchema, text: 
 
 def test_errors_of_expressions_keep_their_words(refusal: Refusal) -> None:
     assert refusal(lambda: bound("a between :b and :a", HASH, a="a", b="b")) == (
-        "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to "
-        "lower bound; lower bound operand: AttributeValue: {S:b}, upper bound operand: AttributeValue: {S:a}"
+        "Invalid KeyConditionExpression: "
+        "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {S:b}, upper bound operand: AttributeValue: {S:a}"
     )
     assert refusal(lambda: bound("a = :p AND begins_with(b, :n)", NUMBERS, p="p", n={"N": "1"})) == (
         "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "

@@ -16,6 +16,7 @@ from backend.expressions.scope import Scope
 
 Refusal = Callable[[Callable[[], object]], str | None]
 INVALID = "Invalid ProjectionExpression: "
+REWRITE = "with each other; must remove or rewrite one of these paths; "
 ITEM: Any = {
     "a": {"M": {"b": {"L": [{"S": "0"}, {"S": "1"}, {"M": {"c": {"N": "2"}}}]}, "d": {"NULL": True}}},
     "e.f": {"S": "dotted"},
@@ -59,20 +60,19 @@ def test_top_level_names() -> None:
     [
         (
             "a, #a",
-            "overlap with each other; must remove or rewrite one of these paths; path one: [a], path two: [a]",
+            f"overlap {REWRITE}path one: [a], path two: [a]",
         ),
         (
             "a, a.b",
-            "overlap with each other; must remove or rewrite one of these paths; path one: [a], path two: [a, b]",
+            f"overlap {REWRITE}path one: [a], path two: [a, b]",
         ),
         (
             "a.b[0], #a[1]",
-            "conflict with each other; must remove or rewrite one of these paths; "
-            "path one: [a, b, [0]], path two: [a, [1]]",
+            f"conflict {REWRITE}path one: [a, b, [0]], path two: [a, [1]]",
         ),
         (
             "a.c, a[0], a.c.d",
-            "overlap with each other; must remove or rewrite one of these paths; path one: [a, c], path two: [a, c, d]",
+            f"overlap {REWRITE}path one: [a, c], path two: [a, c, d]",
         ),
     ],
 )

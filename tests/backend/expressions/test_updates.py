@@ -293,7 +293,8 @@ def test_nesting_is_limited_over_path_and_value(refusal: Refusal) -> None:
         ),
         (
             "set a = list_append(b, :n)",
-            "Incorrect operand type for operator or function; operator or function: list_append, operand type: N",
+            "Incorrect operand type for operator or function; "
+            "operator or function: list_append, operand type: N",
         ),
         (
             "set a = a + :s",
@@ -322,14 +323,20 @@ def test_types_that_passed_do_not_let_others_through(refusal: Refusal) -> None:
     ["set pk = :s", "add pk.b :n", "delete pk :ns", "remove d set b = :n, pk = :n", "set pk = pk.b + pk[1]"],
 )
 def test_keys_cannot_be_updated(refusal: Refusal, text: str) -> None:
-    message = "One or more parameter values were invalid: Cannot update attribute pk. This attribute is part of the key"
+    message = (
+        "One or more parameter values were invalid: "
+        "Cannot update attribute pk. This attribute is part of the key"
+    )
     assert refusal(lambda: bound(text).check_attributes(SCHEMA, {})) == message
     assert refusal(lambda: applied(text, {})) == message
 
 
 def test_index_keys(refusal: Refusal) -> None:
     indexes = {"i": KeySchema(KeyAttribute("c", "S"), KeyAttribute("d", "S"))}
-    scalars = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: IndexKey: d"
+    scalars = (
+        "Key attributes must be scalars; "
+        "list random access '[]' and map lookup '.' are not allowed: IndexKey: d"
+    )
     for text in ("add d.b :n", "set d[1] = :n", "set e = list_append(a, b), f = d[1]"):
         assert refusal(lambda text=text: bound(text).check_attributes(SCHEMA, indexes)) == scalars  # type: ignore[misc]
     for text in ("set d.a = a add c :n", "set e = c[1], c = a + :n", "set c = :n"):

@@ -191,8 +191,10 @@ def test_index_attributes() -> None:
         "The update expression attempted to update the secondary index key to unsupported type"
     )
     assert message_of(lambda: check_index_attributes(index, "i", {"c": {"S": ""}})) == (
-        "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
-        "The AttributeValue for a key attribute cannot contain an empty string value. IndexName: i, IndexKey: c"
+        "One or more parameter values are not valid. "
+        "A value specified for a secondary index key is not supported. "
+        "The AttributeValue for a key attribute cannot contain an empty string value. "
+        "IndexName: i, IndexKey: c"
     )
     assert message_of(lambda: check_index_attributes(index, "i", {"c": {"S": ""}}, update=True)) == (
         "The update expression attempted to update a secondary index key to a value that is not supported. "
