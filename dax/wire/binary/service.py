@@ -21,7 +21,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from backend.errors import ServiceError
+from backend.errors import ServiceError, resource_not_found
 from backend.model.keys import KeySchema
 from backend.protocol import Entropy, Request
 from dax.answer import Answer, ServedFrom
@@ -239,7 +239,13 @@ class Service:
         return schema
 
     async def _learn(self, table: str) -> KeySchema:
-        schema = await self._node.tables.schema(table)
+        try:
+            schema = await self._node.tables.schema(table)
+        except ServiceError as error:
+            if error.code == "ResourceNotFoundException":
+                # Not in the words of DescribeTable: the caller asked for an item.
+                raise resource_not_found() from None
+            raise
         if self._schemas.get(table) != schema:
             self._schemas[table] = schema
         return schema
@@ -278,7 +284,7 @@ class Service:
     # --- failures and traces ---
 
     def _failure(self, failure: Exception, call: Call, decoded: Decoded | None = None) -> Failure:
-        """The answer for whatever went wrong. What is neither the caller's nor the store's doing is a defect."""
+        """The answer for whatever went wrong; what is neither the caller's nor the store's doing is a defect."""
         if isinstance(failure, ServiceError):
             error = failure
         elif isinstance(failure, Malformed):

@@ -41,7 +41,27 @@ SCHEMAS = {
     "tNN": KeySchema(KeyAttribute("id", "N"), KeyAttribute("at", "N")),
     "tBB": KeySchema(KeyAttribute("h", "B"), KeyAttribute("r", "B")),
 }
-EVERY_TYPE = "b bf big bs bt eb es ext l m n n38 ndec neg64 negbig ns nul s ss".split()
+EVERY_TYPE = [
+    "b",
+    "bf",
+    "big",
+    "bs",
+    "bt",
+    "eb",
+    "es",
+    "ext",
+    "l",
+    "m",
+    "n",
+    "n38",
+    "ndec",
+    "neg64",
+    "negbig",
+    "ns",
+    "nul",
+    "s",
+    "ss",
+]
 
 
 @pytest.fixture(scope="session")
@@ -81,8 +101,6 @@ def decode_call(lists: AttributeLists) -> Callable[..., Decoded]:
         assert isinstance(connection.next_event(), Greeting)
         call = connection.next_event()
         assert isinstance(call, Call)
-        return requests.decode(
-            call.method, call.arguments, Context(SCHEMAS.__getitem__, lists, **context)
-        )
+        return requests.decode(call.method, call.arguments, Context(SCHEMAS.__getitem__, lists, **context))
 
     return decode

@@ -8,8 +8,6 @@ from backend.errors import ServiceError
 from dax.wire.binary import cbor
 from dax.wire.binary.cbor import Malformed
 
-
-
 GET, PUT, QUERY, SCAN, TRANSACT_WRITE, BATCH_WRITE = (
     263244906,
     -2106490455,

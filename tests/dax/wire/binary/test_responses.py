@@ -18,7 +18,9 @@ def answer(captures, decode_call, lists):
     """The answer to a captured request, and what was captured as its answer."""
 
     def encode(number, response):
-        return responses.encode(decode_call(captures[number].client), response, lists), captures[number].server
+        return responses.encode(decode_call(captures[number].client), response, lists), captures[
+            number
+        ].server
 
     return encode
 
