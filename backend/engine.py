@@ -7,6 +7,8 @@ owns the engine makes one at a time, so an operation sees no other operation hal
 
 from __future__ import annotations
 
+from math import inf
+
 from backend.errors import ServiceError
 from backend.operations import registry
 from backend.protocol import Entropy, Now, Request, Response
@@ -54,13 +56,13 @@ class Engine:
         if found is None:
             raise ServiceError("UnknownOperationException")
         check(operation, request)
-        if self.expiry.next_due <= self.now():
+        if self.expiry.next_due < inf and self.expiry.next_due <= self.now():
             self.expiry.run(self.now())
         return found.run(self, request, found.validate(request))
 
     def tick(self) -> None:
-        """Do what is due by now and nobody has asked for: late index changes, expiries, old stream
-        records."""
+        """Do what is due by now and nobody has asked for: late index changes, expiries, stream records
+        whose time is over."""
         now = self.now()
         for table in self.catalog.tables():
             table.apply_late(now)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ class Expiry:
             self._look_ahead()
 
     def run(self, now: float, limit: int = _BATCH) -> int:
-        """Remove up to `limit` items whose removal is due; returns how many were removed."""
+        """Remove up to `limit` items whose removal is due; returns how many were due, 0 for none."""
         removed = 0
         for schedule in list(self._tables.values()):
             if removed < limit:
@@ -83,14 +84,21 @@ class Expiry:
             self.disable(table)
             return 0
         due = max(0, int(now - self._delay) + 1).to_bytes(_SECOND_BYTES, "big")
-        keys: list[bytes] = []
-        for entry, _ in schedule.entries.range(None, due):
-            if len(keys) == limit:
-                break
-            keys.append(entry[_SECOND_BYTES:])
-        rows = ((key, table.items.get(key)) for key in keys)
-        commit(self._storage, [Write(table, key, row, None) for key, row in rows if row], now, TIME_TO_LIVE)
-        return len(keys)
+        entries = [entry for entry, _ in islice(schedule.entries.range(None, due), limit)]
+        writes, stale = [], []
+        for entry in entries:
+            row = table.items.get(entry[_SECOND_BYTES:])
+            if row is not None and _second(row[0], schedule.attribute) == _second_of(entry):
+                writes.append(Write(table, entry[_SECOND_BYTES:], row, None))
+            else:
+                stale.append(entry)
+
+        def forget_stale() -> None:
+            for entry in stale:
+                schedule.entries.delete(entry)
+
+        commit(self._storage, writes, now, TIME_TO_LIVE, also=forget_stale)
+        return len(entries)
 
     def _expect(self, second: int) -> None:
         self.next_due = min(self.next_due, second + self._delay)
@@ -99,7 +107,7 @@ class Expiry:
         self.next_due = inf
         for schedule in self._tables.values():
             for entry, _ in schedule.entries.range():
-                self._expect(int.from_bytes(entry[:_SECOND_BYTES], "big"))
+                self._expect(_second_of(entry))
                 break
 
 
@@ -148,6 +156,10 @@ def _second(item: Item | None, attribute: str) -> int | None:
 
 def _entry(second: int, key: bytes) -> bytes:
     return second.to_bytes(_SECOND_BYTES, "big") + key
+
+
+def _second_of(entry: bytes) -> int:
+    return int.from_bytes(entry[:_SECOND_BYTES], "big")
 
 
 def _map_name(table: Table) -> str:
