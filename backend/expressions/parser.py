@@ -50,6 +50,7 @@ from backend.expressions.ast import (
 from backend.expressions.lexer import Token, invalid, syntax_error, tokens
 
 MAX_OPERATORS = 300
+MAX_INDEX = 4294967294
 _COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 _CONDITION_WORDS = frozenset(("AND", "OR", "NOT", "BETWEEN", "IN"))
 _SECTIONS = frozenset(("SET", "REMOVE", "ADD", "DELETE"))
@@ -227,11 +228,17 @@ class _Parser:
             elif self._accept("["):
                 if self._token.kind != "index":
                     self._fail()
-                elements.append(int(self._token.text))
+                elements.append(self._index())
                 self._advance()
                 self._expect("]")
             else:
                 return Path(tuple(elements))
+
+    def _index(self) -> int:
+        index = int(self._token.text)
+        if index > MAX_INDEX:
+            raise invalid(self._kind, f"List index is not within the allowable range; index: [{index}]")
+        return index
 
     def _name(self) -> str:
         token = self._token

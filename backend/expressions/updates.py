@@ -36,7 +36,7 @@ from backend.expressions.projections import Projection
 from backend.expressions.scope import Names, Scope, Values
 from backend.model import numbers
 from backend.model.keys import KeySchema, check_index_attributes
-from backend.model.values import MAX_NESTING, type_of
+from backend.model.values import MAX_NESTING, nested_too_deeply, type_of
 from backend.protocol import AttributeValue, Item
 
 _KIND = "UpdateExpression"
@@ -498,19 +498,15 @@ def _only_removes(branches: dict[Any, Any]) -> bool:
 
 def _checked_depth(value: AttributeValue, path: ast.Path) -> AttributeValue:
     """The value, unless it would make the item nest deeper than values may."""
-    if len(path.elements) > 1 and ("M" in value or "L" in value):
-        depth = len(path.elements) - 1 + _depth(value)
-        if depth > MAX_NESTING:
-            raise validation_error(
-                "Nesting Levels have exceeded supported limits: "
-                "Attributes in the item have nested levels beyond supported limit"
-            )
+    above = len(path.elements) - 1
+    if above and ("M" in value or "L" in value) and above + _levels(value) > MAX_NESTING:
+        raise nested_too_deeply()
     return value
 
 
-def _depth(value: AttributeValue) -> int:
+def _levels(value: AttributeValue) -> int:
     if "M" in value:
-        return 1 + max(map(_depth, value["M"].values()), default=0)
+        return 1 + max(map(_levels, value["M"].values()), default=0)
     if "L" in value:
-        return 1 + max(map(_depth, value["L"]), default=0)
-    return 0
+        return 1 + max(map(_levels, value["L"]), default=0)
+    return 1

@@ -186,7 +186,7 @@ def check_key(schema: KeySchema, key: Item) -> Item:
         if value is None:
             raise key_mismatch()
         # The common string needs no look at its other possible datatypes.
-        if len(value) != 1 or value.get("S").__class__ is not str:
+        if value.__class__ is not dict or len(value) != 1 or value.get("S").__class__ is not str:
             value = normalise(value)
         if attribute.type not in value:
             raise key_mismatch()

@@ -67,9 +67,9 @@ _SHORT_NAME = MAX_NAME_BYTES // 4
 def check_name(name: str) -> None:
     """Refuse an attribute name that is empty or longer than 65535 bytes."""
     if not name:
-        raise validation_error(f"{_INVALID}Attribute name must not be empty")
+        raise validation_error("Attribute name must not be empty")
     if len(name) > _SHORT_NAME and len(name.encode()) > MAX_NAME_BYTES:
-        raise validation_error(f"{_INVALID}Attribute name is too large, must be less than 65536 bytes")
+        raise validation_error("Attribute name is too large, must be less than 65536 bytes")
 
 
 def _normalise(value: AttributeValue, depth: int) -> AttributeValue:
@@ -173,8 +173,8 @@ def _members(content: Any, kind: type) -> list[Any]:
 def _list(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
     if not isinstance(content, list | tuple):
         raise _empty()
-    if depth >= MAX_NESTING:
-        raise _too_deep()
+    if content and depth + 1 >= MAX_NESTING:
+        raise nested_too_deeply()
     elements = [_normalise(element, depth + 1) for element in content]
     if _same(elements, content):
         return value
@@ -184,8 +184,8 @@ def _list(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
 def _map(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
     if not isinstance(content, Mapping):
         raise _empty()
-    if depth >= MAX_NESTING:
-        raise _too_deep()
+    if content and depth + 1 >= MAX_NESTING:
+        raise nested_too_deeply()
     members = {}
     for name, member in content.items():
         check_name(name)
@@ -199,7 +199,8 @@ def _same(left: Iterable[Any], right: Iterable[Any]) -> bool:
     return all(a is b for a, b in zip(left, right, strict=True))
 
 
-def _too_deep() -> ServiceError:
+def nested_too_deeply() -> ServiceError:
+    """The refusal of a value of more than 32 levels, its scalars being one of them."""
     return validation_error(
         "Nesting Levels have exceeded supported limits: "
         "Attributes in the item have nested levels beyond supported limit"

@@ -168,15 +168,8 @@ def test_operators_that_keys_do_not_have(refusal: Refusal, text: str, operator: 
     ],
 )
 def test_what_no_key_could_satisfy(refusal: Refusal, text: str, message: str) -> None:
-    conditions = key_condition(
-        text,
-        Scope(
-            None,
-            {":a": {"N": "1"}}
-            if ":a" in text and "begins" not in text
-            else ({":a": {"S": "1"}} if ":a" in text else None),
-        ),
-    )
+    value = {"S": "1"} if "begins_with" in text else {"N": "1"}
+    conditions = key_condition(text, Scope(None, {":a": value} if ":a" in text else None))
     assert refusal(conditions.check) == message
 
 
@@ -222,7 +215,8 @@ def test_what_a_schema_does_not_take(refusal: Refusal, schema: KeySchema, text: 
 def test_errors_of_expressions_keep_their_words(refusal: Refusal) -> None:
     assert refusal(lambda: bound("a between :b and :a", HASH, a="a", b="b")) == (
         "Invalid KeyConditionExpression: "
-        "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {S:b}, upper bound operand: AttributeValue: {S:a}"
+        "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; "
+        "lower bound operand: AttributeValue: {S:b}, upper bound operand: AttributeValue: {S:a}"
     )
     assert refusal(lambda: bound("a = :p AND begins_with(b, :n)", NUMBERS, p="p", n={"N": "1"})) == (
         "Invalid KeyConditionExpression: Incorrect operand type for operator or function; "

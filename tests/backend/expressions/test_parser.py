@@ -238,6 +238,15 @@ def test_syntax_errors_in_updates(refusal: Refusal, text: str) -> None:
     )
 
 
+def test_list_indexes_have_a_range(refusal: Refusal) -> None:
+    assert parse_projection("a[4294967294]") == Projection((Path(("a", 4294967294)),))
+    for parse, kind in ((parse_projection, "Projection"), (parse_update, "Update")):
+        text = "a[4294967295]" if kind == "Projection" else "REMOVE a[4294967295]"
+        assert refusal(lambda parse=parse, text=text: parse(text)) == (  # type: ignore[misc]
+            f"Invalid {kind}Expression: List index is not within the allowable range; index: [4294967295]"
+        )
+
+
 def test_projections(refusal: Refusal) -> None:
     assert parse_projection("a, b.#c[0]") == Projection((A, Path(("b", "#c", 0))))
     assert refusal(lambda: parse_projection("!!!INVALID")) == (

@@ -205,7 +205,7 @@ def test_nesting_is_limited_over_path_and_value(refusal: Refusal) -> None:
             value = {"L": [value]}
         return value
 
-    values = {":v": deep(31)}
+    values = {":v": deep(30)}
     applied("SET m.a = :v", {"m": {"M": {}}}, values=values)
     assert "Nesting Levels" in str(
         refusal(lambda: applied("SET m.a.b = :v", {"m": {"M": {"a": {"M": {}}}}}, values=values))

@@ -144,6 +144,11 @@ def test_keys_that_are_not_the_schemas(key: Any) -> None:
     assert message_of(lambda: check_key(HASH, key)) == MISMATCH
 
 
+@pytest.mark.parametrize("odd", [5, "x", [], {}, {"S": 5}, {"S": "x", "N": "1"}])
+def test_odd_shapes_are_refused_not_tripped_over(odd: Any) -> None:
+    assert message_of(lambda: check_key(HASH, {"a": odd})) is not None
+
+
 def test_empty_keys() -> None:
     empty = "The AttributeValue for a key attribute cannot contain an empty"
     assert message_of(lambda: check_key(HASH, {"a": {"S": ""}})) == (
