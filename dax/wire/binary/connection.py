@@ -248,8 +248,16 @@ def explain_preamble(start: bytes) -> str | None:
     return "the first bytes are not those of a DAX client"
 
 
+_HEADS = {cbor.integer(methods.SERVICE) + cbor.integer(method.id): method for method in methods.ALL}
+_HEAD_BYTES = 6  # of every method: the service id, and a method id of four bytes
+assert {len(head) for head in _HEADS} == {_HEAD_BYTES}
+
+
 def _read_head(data: bytes, position: int) -> tuple[Method, int]:
     """The method of a request."""
+    known = _HEADS.get(data[position : position + _HEAD_BYTES])
+    if known is not None:
+        return known, position + _HEAD_BYTES
     for expected in ("service", "method"):
         if data[position : position + 1] and data[position] >> 5 > 1:
             raise Malformed(f"a request starts with something else than a {expected} id")
@@ -267,8 +275,9 @@ def _read_call(data: bytes, position: int) -> tuple[Event, int]:
     start = position
     method, position = _read_head(data, position)
     arguments: list[Any] = []
+    decode = cbor.decode
     for _ in range(method.arguments):
-        argument, position = cbor.decode(data, position)
+        argument, position = decode(data, position)
         arguments.append(argument)
     if method is methods.AUTHORIZE:
         return _authorization(arguments), position

@@ -84,9 +84,11 @@ def parameters(operation: str, kwargs: Any) -> dict[int, Any]:
 def simple(given: Mapping[int, Any]) -> dict[str, Any]:
     """The members of a request for the parameters that need nothing but themselves to be understood."""
     request: dict[str, Any] = {}
-    for key, (member, convert) in _SIMPLE.items():
-        if key in given:
-            request[member] = convert(given[key])
+    for key, value in given.items():
+        simple_parameter = _SIMPLE.get(key)
+        if simple_parameter is not None:
+            member, convert = simple_parameter
+            request[member] = convert(value)
     return request
 
 

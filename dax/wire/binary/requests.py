@@ -97,9 +97,10 @@ def _single(operation: str, arguments: list[Any], context: Context) -> tuple[Dec
 
 def _get_item(arguments: list[Any], context: Context) -> Decoded:
     decoded, given = _single("GetItem", arguments, context)
-    placeholders = Placeholders()
-    _add_projection(decoded.request, decoded.target, given.get(Parameter.PROJECTION), placeholders)
-    placeholders.add_to(decoded.request)
+    if given:
+        placeholders = Placeholders()
+        _add_projection(decoded.request, decoded.target, given.get(Parameter.PROJECTION), placeholders)
+        placeholders.add_to(decoded.request)
     return decoded
 
 

@@ -231,6 +231,7 @@ class ServerProtocol(asyncio.Protocol):
             self._service.authorize(event, self._session)
         elif isinstance(event, Greeting):
             self._session.user_agent = event.user_agent
+            self._session.is_go = event.user_agent.startswith("DaxGo")
         elif isinstance(event, ConnectionClosed) and self._transport is not None:
             self._transport.close()
 

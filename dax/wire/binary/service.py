@@ -47,7 +47,8 @@ _MAY_BE_OUTDATED = frozenset({"ValidationException", "ResourceNotFoundException"
 class Session:
     """What a connection is to its requests.
 
-    local: our end's address. refusal: why the last authorization failed, None when it did not.
+    local: our end's address. is_go: a Go client is at the other end. refusal: why the last authorization
+    failed, None when it did not.
     """
 
     peer: str
@@ -55,10 +56,7 @@ class Session:
     user_agent: str = ""
     authorized: bool = False
     refusal: ServiceError | None = None
-
-    @property
-    def is_go(self) -> bool:
-        return self.user_agent.startswith("DaxGo")
+    is_go: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +105,8 @@ class Service:
         self._schemas: dict[str, KeySchema] = {}
         self._memo: dict[bytes, tuple[ItemKey, KeySchema]] = {}
         self._generation = node.schema_generation
+        self._context = Context(self._schema_of, lists)
+        self._lenient = Context(self._schema_of, lists, lenient_select=True)
         self.hot = options.trace is None
 
     # --- the hot path ---
@@ -185,7 +185,9 @@ class Service:
     def _get_item(self, call: Call, session: Session) -> Outcome | Coroutine[Any, Any, Outcome]:
         """A GetItem is answered at once when the schema is known and the whole item is cached."""
         try:
-            decoded = requests.decode(call.method, call.arguments, self._context(session))
+            decoded = requests.decode(
+                call.method, call.arguments, self._lenient if session.is_go else self._context
+            )
         except _SchemaNeeded:
             return self._finish(call, session)
         key = self._node.memo_key(decoded.request)
@@ -212,7 +214,9 @@ class Service:
     async def _decode(self, call: Call, session: Session) -> Decoded:
         while True:
             try:
-                return requests.decode(call.method, call.arguments, self._context(session))
+                return requests.decode(
+                    call.method, call.arguments, self._lenient if session.is_go else self._context
+                )
             except _SchemaNeeded as needed:
                 await self._learn(needed.table)
 
@@ -226,9 +230,6 @@ class Service:
         return entry.binary
 
     # --- schemas ---
-
-    def _context(self, session: Session) -> Context:
-        return Context(self._schema_of, self._lists, lenient_select=session.is_go)
 
     def _schema_of(self, table: str) -> KeySchema:
         if self._node.schema_generation != self._generation:
@@ -284,7 +285,7 @@ class Service:
     # --- failures and traces ---
 
     def _failure(self, failure: Exception, call: Call, decoded: Decoded | None = None) -> Failure:
-        """The answer for whatever went wrong; what is neither the caller's nor the store's doing is a defect."""
+        """The answer for what went wrong. What is nobody else's doing is a defect of ours, and logged."""
         if isinstance(failure, ServiceError):
             error = failure
         elif isinstance(failure, Malformed):
