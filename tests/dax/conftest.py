@@ -246,6 +246,14 @@ class World:
             "UpdateItem", node, TableName=TABLE, Key=item(pk), UpdateExpression=expression, **more
         )
 
+    async def close(self) -> None:
+        """End the background work, and raise what it failed of."""
+        for task in self.tasks.running:
+            task.cancel()
+        for outcome in await asyncio.gather(*self.tasks.running, return_exceptions=True):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
+                raise outcome
+
     def held(self, pk: str, node: str = "node-1", table: str = TABLE) -> Any:
         """What a node's item cache holds: an item, "nothing" for a negative entry, None without an entry."""
         report = self.nodes[node].inspect("GetItem", {"TableName": table, "Key": item(pk)})
@@ -267,12 +275,12 @@ def value_of(value: Any) -> dict[str, Any]:
 async def world() -> AsyncIterator[World]:
     made = World()
     yield made
-    for task in made.tasks.running:
-        task.cancel()
-    outcomes = await asyncio.gather(*made.tasks.running, return_exceptions=True)
-    for outcome in outcomes:
-        if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
-            raise outcome
+    await made.close()
+
+
+@pytest.fixture(scope="session")
+def make_world() -> Callable[[], World]:
+    return World
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The item cache: weights, times, snapshots, attribute lists, and the published miss ratios of real traces."""
+"""The item cache: weights, times, snapshots and attribute lists."""
 
 from __future__ import annotations
 
