@@ -1,0 +1,42 @@
+"""What the tests of operations share: how a request is refused, and a limiter that says no."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from backend.errors import ServiceError
+
+
+@pytest.fixture
+def refusal() -> Callable[..., ServiceError]:
+    """`refusal(store, "PutItem", ...)` is the error that the request must end in."""
+
+    def refuse(store: Callable[..., Any], operation: str, **request: Any) -> ServiceError:
+        with pytest.raises(ServiceError) as refused:
+            store(operation, **request)
+        return refused.value
+
+    return refuse
+
+
+class RecordingLimiter:
+    """Notes what it is asked, and refuses tables by name."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str | None, float, float]] = []
+        self.partitions: set[int] = set()
+        self.refused: set[str] = set()
+
+    def admit(self, table, index, partition, reads, writes):
+        self.asked.append((table.name, index and index.name, reads, writes))
+        self.partitions.add(partition)
+        if table.name in self.refused:
+            raise ServiceError("ProvisionedThroughputExceededException", "too hot")
+
+
+@pytest.fixture
+def limiter() -> RecordingLimiter:
+    return RecordingLimiter()
