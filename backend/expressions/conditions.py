@@ -343,6 +343,10 @@ def _size(operand: Getter) -> Getter:
         value = operand(item, values)
         if value is None or type_of(value) in ("N", "BOOL", "NULL"):
             return None
+        text = value.get("S")
+        if text is not None and not text.isascii():
+            # The service counts a string in UTF-16 code units.
+            return {"N": str(len(text.encode("utf-16-le")) // 2)}
         return {"N": str(len(value[type_of(value)]))}
 
     return size

@@ -37,7 +37,7 @@ def check_defined(path: Path, kind: str, names: Names) -> None:
     if len(path.elements) > MAX_NESTING:
         raise invalid(
             kind,
-            f"The document path has too many nesting elements; nesting levels: {len(path.elements)}",
+            f"The document path has too many nesting levels; nesting levels: {len(path.elements)}",
         )
 
 

@@ -210,7 +210,7 @@ def test_in_takes_99_candidates(refused: Refused) -> None:
 def test_paths_end_at_32_elements(refused: Refused) -> None:
     condition("attribute_exists(" + ".".join(["a"] * 32) + ")", "FilterExpression", Scope())
     assert refused("attribute_exists(" + ".".join(["a"] * 33) + ")") == (
-        f"{INVALID}The document path has too many nesting elements; nesting levels: 33"
+        f"{INVALID}The document path has too many nesting levels; nesting levels: 33"
     )
 
 

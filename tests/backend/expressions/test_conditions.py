@@ -123,6 +123,12 @@ def test_false(text: str) -> None:
     assert not holds(text)
 
 
+@pytest.mark.parametrize(("text", "size"), [("", 0), ("abc", 3), ("é𝄞", 3), ("😀😀", 4)])
+def test_strings_are_sized_in_utf16_code_units(text: str, size: int) -> None:
+    scope = Scope(None, {":n": {"N": str(size)}})
+    assert condition("size(s) = :n", "FilterExpression", scope).matches({"s": {"S": text}})
+
+
 def test_names_are_never_split_at_dots() -> None:
     assert holds("m.#n < :nine", names={"#n": "d.t"})
     assert not holds("attribute_exists(#n)", names={"#n": "m.k"})
