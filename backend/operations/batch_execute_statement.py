@@ -92,9 +92,8 @@ def _execute(
     statement = parsed.statement
     if isinstance(statement, ast.Select):
         read = plan_read(engine, statement, parameters, "BatchExecuteStatement")
-        consistent = bool(member.get("ConsistentRead"))
-        item, row = read.item(consistent)
-        merge(consumptions, read.charge(engine, row, consistent))
+        item, consumption = read.read(engine, bool(member.get("ConsistentRead")))
+        merge(consumptions, consumption)
         found = [] if item is None else [item]
         table = read.table
     else:

@@ -12,19 +12,16 @@ from typing import TYPE_CHECKING, Any
 from backend.expressions.projections import Projection
 from backend.model.keys import check_key
 from backend.model.values import normalise_item
-from backend.operations.accounting import capacity_mode, charge_read, merge
-from backend.operations.cancellation import Reasons, check_distinct, check_total_size
+from backend.operations.cancellation import Reasons
 from backend.operations.clauses import projection_of
+from backend.operations.transactions import read_all, reported
 from backend.protocol import Request, Response
-from backend.storage.base import Row
-from backend.tables.capacity import Consumption, read_units
-from backend.tables.table import Table, partition_of
+from backend.tables.table import Table
 
 if TYPE_CHECKING:
     from backend.engine import Engine
 
 Plan = list[Projection | None]
-FACTOR = 2
 
 
 def validate(request: Request) -> Plan:
@@ -36,26 +33,14 @@ def validate(request: Request) -> Plan:
 
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
-    keys = _keys(engine, request)
-    rows: list[Row | None] = [table.view(consistent=True).get(key) for table, key in keys]
-    check_total_size(row[1] for row in rows if row is not None)
-    consumptions: dict[str, Consumption] = {}
+    rows, consumptions = read_all(engine, _keys(engine, request))
     responses: list[dict[str, Any]] = []
-    for (table, key), row, projection in zip(keys, rows, plan, strict=True):
-        units = FACTOR * read_units(row[1] if row is not None else 0, consistent=True)
-        charge_read(engine, table, None, partition_of(key), units)
-        merge(consumptions, Consumption(table, units))
+    for row, projection in zip(rows, plan, strict=True):
         if row is None:
             responses.append({})
         else:
             responses.append({"Item": row[0] if projection is None else projection.apply(row[0])})
-    answer: dict[str, Any] = {"Responses": responses}
-    mode = capacity_mode(request)
-    if mode is not None:
-        answer["ConsumedCapacity"] = [
-            one.report(mode, also_as="ReadCapacityUnits") for one in consumptions.values()
-        ]
-    return answer
+    return {"Responses": responses, **reported(request, consumptions, "ReadCapacityUnits")}
 
 
 def _keys(engine: Engine, request: Request) -> list[tuple[Table, bytes]]:
@@ -67,5 +52,4 @@ def _keys(engine: Engine, request: Request) -> list[tuple[Table, bytes]]:
         with reasons.of_next():
             keys.append((table, table.schema.encode(check_key(table.schema, get["Key"]))))
     reasons.raise_if_any()
-    check_distinct(keys)
     return keys

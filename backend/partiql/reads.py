@@ -32,7 +32,6 @@ from backend.operations.pages import Source, answer_page, read_page, rows_betwee
 from backend.partiql import ast, translate
 from backend.partiql.planner import ReadPlan, attributes, key_range, primary_key, read_plan
 from backend.protocol import AttributeValue, Item, Request, Response
-from backend.storage.base import Row
 from backend.tables.capacity import Consumption, read_units
 from backend.tables.indexes import Index
 from backend.tables.table import Table, partition_of
@@ -57,15 +56,12 @@ class PlannedRead:
     key: bytes
     project: Callable[[Item], Item]
 
-    def item(self, consistent: bool) -> tuple[Item | None, Row | None]:
-        """The item as projected, and the row it came from."""
+    def read(self, engine: Engine, consistent: bool) -> tuple[Item | None, Consumption]:
+        """The item as projected, and what reading it cost."""
         row = self.table.view(consistent).get(self.key)
-        return (None if row is None else self.project(row[0])), row
-
-    def charge(self, engine: Engine, row: Row | None, consistent: bool, factor: float = 1.0) -> Consumption:
-        units = factor * read_units(row[1] if row is not None else 0, consistent)
+        units = read_units(row[1] if row is not None else 0, consistent)
         charge_read(engine, self.table, None, partition_of(self.key), units)
-        return Consumption(self.table, units)
+        return (None if row is None else self.project(row[0])), Consumption(self.table, units)
 
 
 def plan_read(engine: Engine, select: ast.Select, parameters: Parameters, within: str) -> PlannedRead:

@@ -26,6 +26,7 @@ from backend.expressions.updates import Update
 from backend.model.keys import check_key
 from backend.model.sizes import check_item_size
 from backend.model.values import normalise_item
+from backend.operations.transactions import Action
 from backend.operations.writes import prepare_delete, prepare_put, prepare_update, refused
 from backend.partiql import ast, translate
 from backend.partiql.planner import target_of_write
@@ -40,19 +41,15 @@ WriteStatement = ast.Insert | ast.Update | ast.Delete | ast.Exists
 Parameters = Sequence[AttributeValue]
 
 
+def _nothing(write: Write) -> list[Item]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
-class PlannedWrite:
-    """A write statement bound to its table.
+class PlannedWrite(Action):
+    """A write statement bound to its table; `returned` gives what RETURNING asks for of its `Write`."""
 
-    `prepare(factor)` judges it against the item that is there and gives the `Write` to commit, which
-    `returned` turns into what RETURNING asks for. `key` holds the key attributes, unchecked.
-    """
-
-    table: Table
-    key: Item
-    prepare: Callable[[float], Write]
-    returned: Callable[[Write], list[Item]]
-    changes: bool = True
+    returned: Callable[[Write], list[Item]] = _nothing
 
 
 def plan_write(
@@ -88,7 +85,7 @@ def _insert(engine: Engine, statement: ast.Insert, parameters: Parameters, optio
             message = "Duplicate primary key exists in table"
             raise ServiceError("DuplicateItemException", message, fields=refusal.fields) from None
 
-    return PlannedWrite(table, item, prepare, _nothing)
+    return PlannedWrite(table, item, prepare)
 
 
 def _update(engine: Engine, statement: ast.Update, parameters: Parameters, options: Request) -> PlannedWrite:
@@ -102,7 +99,10 @@ def _update(engine: Engine, statement: ast.Update, parameters: Parameters, optio
         with translate.own_words():
             return prepare_update(engine, table, {**options, "Key": key}, changes, condition, factor)
 
-    return PlannedWrite(table, key, prepare, lambda write: _updated(statement.returning, changes, write))
+    def returned(write: Write) -> list[Item]:
+        return _updated(statement.returning, changes, write)
+
+    return PlannedWrite(table, key, prepare, returned=returned)
 
 
 def _updated(returning: ast.Returning | None, changes: Update, write: Write) -> list[Item]:
@@ -136,7 +136,7 @@ def _delete(engine: Engine, statement: ast.Delete, parameters: Parameters, optio
     def returned(write: Write) -> list[Item]:
         return [write.old[0]] if returning is not None and write.old is not None else []
 
-    return PlannedWrite(table, key, prepare, returned)
+    return PlannedWrite(table, key, prepare, returned=returned)
 
 
 def _check(engine: Engine, statement: ast.Exists, parameters: Parameters, options: Request) -> PlannedWrite:
@@ -156,7 +156,7 @@ def _check(engine: Engine, statement: ast.Exists, parameters: Parameters, option
             raise refused(engine, table, storage_key, row, options, factor)
         return Write(table, storage_key, row, row)
 
-    return PlannedWrite(table, key, prepare, _nothing, changes=False)
+    return PlannedWrite(table, key, prepare, changes=False)
 
 
 def _table_of(engine: Engine, target: ast.Target) -> Table:
@@ -164,7 +164,3 @@ def _table_of(engine: Engine, target: ast.Target) -> Table:
     if target.index is not None:
         raise validation_error("This operation is not supported on an index")
     return table
-
-
-def _nothing(write: Write) -> list[Item]:
-    return []
