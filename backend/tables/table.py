@@ -100,6 +100,7 @@ class Table:
         self._storage = storage
         self._late = storage.open(f"{identifier}/late-index-changes")
         self._late_sequence = 0
+        self._last_due = 0
         self.items: OrderedMap = storage.open(f"{identifier}/items")
         self.local_indexes: dict[str, Index] = {}
         self.global_indexes: dict[str, Index] = {}
@@ -186,19 +187,23 @@ class Table:
 
     def _apply_to_indexes(self, write: Write, now: float) -> None:
         lag = self._settings.gsi_lag
-        is_late = False
+        # What waits goes first, also when the lag has been taken away: changes reach an index in their order.
+        is_late = lag > 0 or len(self._late) > 0
+        waits = False
         for index, change in write.by_index or ():
-            if index.is_global and lag > 0:
-                is_late = True
+            if index.is_global and is_late:
+                waits = True
             else:
                 index.apply(change)
-        if is_late:
-            self._late_sequence += 1
-            due = int((now + lag) * _TICKS)
-            self._late.put(
-                due.to_bytes(8, "big") + self._late_sequence.to_bytes(8, "big") + write.key,
-                (_late_change(write), 0),
-            )
+        if waits:
+            self._wait(write, now + lag)
+
+    def _wait(self, write: Write, until: float) -> None:
+        """Keep a change for the global indexes. A clock that was set back does not let it overtake another."""
+        self._late_sequence += 1
+        self._last_due = max(self._last_due, int(until * _TICKS))
+        order = self._last_due.to_bytes(8, "big") + self._late_sequence.to_bytes(8, "big")
+        self._late.put(order + write.key, (_late_change(write), 0))
 
     def apply_late(self, now: float) -> None:
         """Bring the global indexes up to the changes that are due by `now`."""

@@ -63,6 +63,18 @@ def test_late_changes_do_not_pile_up_unread(lagging_bench, by_status):
     assert len(bench.storage.open(f"{table.id}/late-index-changes")) <= 3
 
 
+def test_a_clock_set_back_does_not_reorder_late_changes(lagging_bench, by_status):
+    bench = lagging_bench
+    table = bench.create(GlobalSecondaryIndexes=[by_status])
+    bench.write(table, "1", order("1", "open"))
+    bench.time -= 100.0
+    bench.write(table, "1", order("1", "shut"))
+    bench.time += 50.0
+    assert statuses(bench, table) == []
+    bench.time += 60.0
+    assert statuses(bench, table) == ["shut"]
+
+
 def test_an_observer_sees_one_change_inside_the_transaction(bench):
     table = bench.create()
     seen: list[ItemChange] = []
