@@ -45,7 +45,7 @@ class Action:
 def write_all(
     engine: Engine, request: Request, actions: Sequence[Action], parameters: Sequence[Any]
 ) -> dict[str, Any]:
-    """Make all writes or none; returns the ConsumedCapacity that `request` asks for, to put into the response.
+    """Make all writes or none; returns the ConsumedCapacity that `request` asks for, as part of the answer.
 
     `parameters` are what a ClientRequestToken stands for. Raises TransactionCanceledException, and
     IdempotentParameterMismatchException for a token that stood for something else.
