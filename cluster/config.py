@@ -9,6 +9,8 @@ Rules of this file:
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -42,6 +44,9 @@ class ClusterConfig:
     store_port: the store's own DynamoDB endpoint, for writing around the cache; None leaves it closed.
     backend_url: front this DynamoDB-compatible endpoint instead of the embedded engine.
     region: the region in which the embedded engine says its tables are.
+    credentials: secret keys by access key id, to verify the DAX clients' signatures with; None accepts all.
+    advertise: the address that DAX clients are told to connect to, where it is not the one bound to.
+    tls_certificate, tls_key: PEM files. With them every port of the cluster also speaks TLS (daxs://).
     """
 
     nodes: int = 3
@@ -60,6 +65,10 @@ class ClusterConfig:
     store_port: int | None = 8000
     backend_url: str | None = None
     region: str = "us-east-1"
+    credentials: Mapping[str, str] | None = None
+    advertise: str | None = None
+    tls_certificate: str | None = None
+    tls_key: str | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= MAX_NODES:
@@ -87,6 +96,14 @@ class ClusterConfig:
             raise ConfigError(f"store_port {self.store_port} is also a port of the cluster")
         if self.backend_url is not None and not self.backend_url.startswith(("http://", "https://")):
             raise ConfigError(f"backend_url must begin with http:// or https://, not {self.backend_url!r}")
+
+        if self.advertise is not None:
+            try:
+                ipaddress.ip_address(self.advertise)
+            except ValueError:
+                raise ConfigError(f"advertise must be an IP address, not {self.advertise!r}") from None
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ConfigError("tls_certificate and tls_key are given together or not at all")
 
     def node_ids(self) -> tuple[str, ...]:
         """`node-1`, `node-2`, ...: the first starts as the primary."""

@@ -14,7 +14,10 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import ipaddress
+import ssl
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from backend.embedded import EmbeddedBackend
@@ -23,15 +26,19 @@ from backend.http import StoreFront
 from backend.protocol import Backend
 from backend.remote import RemoteBackend
 from cluster.admin import PREFIXES, AdminFront
-from cluster.config import ClusterConfig
+from cluster.config import ClusterConfig, ConfigError
 from cluster.faults import Faults, FaultyStore
+from cluster.runtime.certificates import server_context
 from cluster.runtime.listener import Fronts, Listener
 from cluster.runtime.live import LiveClock, live_runtime, next_turn
 from cluster.runtime.tasks import TaskGroup
+from cluster.runtime.wall import wall_time
 from cluster.topology import Cluster, Member
 from dax.node import Node
 from dax.wire.binary.attribute_lists import AttributeLists
-from dax.wire.binary.server import BinaryFront
+from dax.wire.binary.server import BinaryFront, BinaryOptions
+from dax.wire.binary.service import ServiceOptions
+from dax.wire.binary.trace import Trace
 from dax.wire.json.front import NodeFront
 from dax.world import NodeId
 
@@ -50,7 +57,8 @@ class _SocketEdge:
         self._region = cluster.config.region
         self._directory = cluster
         self._attribute_lists = cluster.attribute_lists
-        self._listener = Listener(cluster.config.host, port, lambda: self.fronts)
+        self._options = cluster.binary_options
+        self._listener = Listener(cluster.config.host, port, lambda: self.fronts, tls=cluster.tls)
         self.fronts: Fronts | None = None
 
     @property
@@ -63,8 +71,9 @@ class _SocketEdge:
             node,
             self._directory,
             self._attribute_lists,
+            self._options,
             tasks=requests,
-            now=node.clock.now,
+            now=wall_time,
             entropy=self._entropy,
             call_later=asyncio.get_running_loop().call_later,
         )
@@ -88,8 +97,10 @@ class _SocketEdge:
 class LiveCluster:
     """The nodes of a `ClusterConfig` on sockets. `start()` once, `stop()` as often as one likes."""
 
-    def __init__(self, config: ClusterConfig) -> None:
+    def __init__(self, config: ClusterConfig, trace: Trace | None = None) -> None:
         self.config = config
+        self.binary_options = _binary_options(config, trace)
+        self.tls = _tls(config)
         self.runtime = live_runtime(replication_delay=config.replication_delay)
         self.store = FaultyStore(self._open_store(), self.runtime.clock)
         self.attribute_lists = AttributeLists()
@@ -101,7 +112,9 @@ class LiveCluster:
         self._turn = 0
         self._admin_front = AdminFront(self)
         self._admin_fronts = Fronts(self._admin_front)
-        self._endpoint = Listener(config.host, ports[0], self._next_fronts, self._claim_for_operator)
+        self._endpoint = Listener(
+            config.host, ports[0], self._next_fronts, self._claim_for_operator, self.tls
+        )
         self._store_front = StoreFront(self.store, self.runtime.entropy, region=config.region)
         self._store_fronts = Fronts(self._store_front)
         self._store_listener = Listener(config.host, config.store_port or 0, lambda: self._store_fronts)
@@ -195,6 +208,11 @@ class LiveCluster:
         return f"http://{self._endpoint.host}:{self._endpoint.port}"
 
     @property
+    def dax_endpoint(self) -> str:
+        """The cluster's URL for the DAX clients, clear; with TLS, `daxs://` at the same address works too."""
+        return f"dax://{self._endpoint.host}:{self._endpoint.port}"
+
+    @property
     def store_endpoint(self) -> str | None:
         """The store's own URL; None when `store_port` is None."""
         if self.config.store_port is None:
@@ -207,8 +225,26 @@ class LiveCluster:
         return f"http://{host}:{port}"
 
 
-async def start_live(config: ClusterConfig) -> LiveCluster:
-    """Start a cluster and give it, running. Raises ConfigError or PortInUse."""
-    cluster = LiveCluster(config)
+def _binary_options(config: ClusterConfig, trace: Trace | None) -> BinaryOptions:
+    advertise = () if config.advertise is None else (ipaddress.ip_address(config.advertise),)
+    zone = f"{config.region}a"
+    return BinaryOptions(ServiceOptions(config.credentials, advertise, zone, trace))
+
+
+def _tls(config: ClusterConfig) -> ssl.SSLContext | None:
+    if config.tls_certificate is None or config.tls_key is None:
+        return None
+    try:
+        return server_context(Path(config.tls_certificate), Path(config.tls_key))
+    except (OSError, ssl.SSLError) as failure:
+        raise ConfigError(f"the TLS certificate cannot be used: {failure}") from None
+
+
+async def start_live(config: ClusterConfig, trace: Trace | None = None) -> LiveCluster:
+    """Start a cluster and give it, running. Raises ConfigError or PortInUse.
+
+    `trace` gets a line for each request of a DAX client.
+    """
+    cluster = LiveCluster(config, trace)
     await cluster.start()
     return cluster

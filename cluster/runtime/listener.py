@@ -14,9 +14,12 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
+
+from cluster.runtime.tls import TlsProtocol
 
 log = logging.getLogger("daxsim.listener")
 
@@ -89,10 +92,17 @@ ClaimFronts = Callable[[bytes], Fronts | None]
 class _Sniffer(asyncio.Protocol):
     """A connection before its first byte."""
 
-    def __init__(self, choose: ChooseFronts, claim: ClaimFronts, undecided: Connections) -> None:
+    def __init__(
+        self,
+        choose: ChooseFronts,
+        claim: ClaimFronts,
+        undecided: Connections,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._choose = choose
         self._claim = claim
         self._undecided = undecided
+        self._tls = tls
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -109,9 +119,7 @@ class _Sniffer(asyncio.Protocol):
         assert transport is not None
         self._undecided.discard(transport)
         if data[0] == _TLS:
-            log.debug("a client began a TLS handshake on a plain port")
-            transport.write(_NO_TLS_HERE)
-            transport.close()
+            self._begin_tls(transport, data)
             return
         fronts = self._claim(data) or self._choose()
         if fronts is None:
@@ -119,11 +127,30 @@ class _Sniffer(asyncio.Protocol):
             return
         factory = fronts.binary if data[0] == _DAX else fronts.http
         if factory is None:
-            log.debug("a client spoke the DAX binary protocol on a port that has none")
+            log.warning(
+                "%s spoke the DAX binary protocol on a port that has none: use the cluster's port",
+                transport.get_extra_info("peername"),
+            )
             transport.abort()
             return
         protocol = factory()
         fronts.connections.add(transport)
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        protocol.data_received(data)
+
+    def _begin_tls(self, transport: asyncio.Transport, data: bytes) -> None:
+        """Speak TLS from here on, and look at the first byte of what is inside."""
+        if self._tls is None:
+            log.warning(
+                "%s began a TLS handshake, and this cluster has no certificate: use dax:// and http://, "
+                "or start it with TLS",
+                transport.get_extra_info("peername"),
+            )
+            transport.write(_NO_TLS_HERE)
+            transport.close()
+            return
+        protocol = TlsProtocol(self._tls, lambda: _Sniffer(self._choose, self._claim, self._undecided))
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
         protocol.data_received(data)
@@ -133,12 +160,18 @@ class Listener:
     """One listening socket. May be opened again after it was closed, on the same port."""
 
     def __init__(
-        self, host: str, port: int, choose: ChooseFronts, claim: ClaimFronts = lambda _first_bytes: None
+        self,
+        host: str,
+        port: int,
+        choose: ChooseFronts,
+        claim: ClaimFronts = lambda _first_bytes: None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.host = host
         self.port = port
         self._choose = choose
         self._claim = claim
+        self._tls = tls
         self._undecided = Connections()
         self._server: asyncio.AbstractServer | None = None
 
@@ -147,7 +180,7 @@ class Listener:
         loop = asyncio.get_running_loop()
         try:
             server = await loop.create_server(
-                lambda: _Sniffer(self._choose, self._claim, self._undecided),
+                lambda: _Sniffer(self._choose, self._claim, self._undecided, self._tls),
                 self.host,
                 self.port,
                 backlog=1024,
