@@ -6,6 +6,9 @@ The rules of this file:
 * A request is checked as the service checks it before a cache is consulted, so that a bad parameter is never
   answered from a cache. Reads are in `dax.reads`, writes in `dax.writes`, the order of changes among the
   nodes in `dax.replication`.
+* What happens inside is told to the recorder, with `node` and `key` or `keys`: `fill` and `fill-refused` (a
+  read got `item` from the store), `write-committed` (the store took a write), `refreshed` and
+  `refresh-failed` (the read that follows a transaction).
 * Operations on tables and everything else that is no item operation are refused: DAX has none, clients send
   them to the store. Source: "Using the DAX client" and the operation list of the DAX API in the developer
   guide.
@@ -25,9 +28,10 @@ from dax.cache.entries import FOREVER, Entry, ItemEntry
 from dax.cache.items import ItemCache, ItemKey
 from dax.cache.queries import QueryCache, query_key
 from dax.core import Core
+from dax.log import Message, Snapshot
 from dax.metrics import OPERATIONS, Metrics
 from dax.reads import Reads
-from dax.replication import Message, Replication, Role, Snapshot
+from dax.replication import Replication, Role
 from dax.settings import NodeSettings
 from dax.tables import Tables, possible_schemas, table_name
 from dax.world import Clock, NodeId, Peers, Recorder, Tasks

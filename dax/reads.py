@@ -25,8 +25,8 @@ from dax.cache.entries import Entry, ItemEntry
 from dax.cache.items import ItemKey
 from dax.cache.queries import query_key
 from dax.core import Core, Unresolved
+from dax.log import FillToken
 from dax.projection import PROJECTING, projector
-from dax.replication import FillToken
 from dax.tables import table_name
 
 

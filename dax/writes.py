@@ -10,8 +10,8 @@ The rules of this file:
   on every node: the next read asks the store.
 * Writes of one key take turns from before the store until after the cache, so the cache ends in the store's
   order. So do the background reads that follow a transaction.
-* A write that ends after its node has lost the role of primary is reported to the successor, which drops the
-  entry.
+* A write that ends in another epoch than it began in is in no order with the writes of another primary: its
+  entry is dropped everywhere.
 * Keys that a batch left unprocessed were not written and are not cached.
 """
 
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from backend.errors import ServiceError
-from backend.model.keys import key_of
+from backend.model.keys import check_key, encode, key_of
 from backend.model.values import normalise_item
 from backend.protocol import Item, Request, Response
 from dax.answer import Answer, ServedFrom
@@ -41,27 +41,26 @@ class Writes:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._locks = KeyLocks()
+        self._operations = {
+            "PutItem": self._put,
+            "DeleteItem": self._delete,
+            "UpdateItem": self._update,
+            "BatchWriteItem": self._batch,
+            "TransactWriteItems": self._transact,
+        }
 
     async def execute(self, operation: str, request: Request, *, forwarded: bool) -> Answer:
         """Run a checked write here if this is the primary, else there."""
         if not self._core.replication.is_primary:
             return await self._elsewhere(operation, request, forwarded)
         try:
-            match operation:
-                case "PutItem":
-                    return await self._put(request, forwarded)
-                case "DeleteItem":
-                    return await self._delete(request, forwarded)
-                case "UpdateItem":
-                    return await self._update(request, forwarded)
-                case "BatchWriteItem":
-                    return await self._batch(request, forwarded)
-                case _:
-                    return await self._transact(request, forwarded)
+            return await self._operations[operation](request)
         except Unresolved:
-            return await self._unresolved(operation, request)
+            if self._core.replication.is_primary:
+                return await self._unresolved(operation, request)
         except _NotPrimary:
-            return await self._elsewhere(operation, request, forwarded)
+            pass  # the role was lost while the write waited for its turn
+        return await self._elsewhere(operation, request, forwarded)
 
     async def _elsewhere(self, operation: str, request: Request, forwarded: bool) -> Answer:
         if forwarded:
@@ -78,25 +77,25 @@ class Writes:
 
     # One item
 
-    async def _put(self, request: Request, forwarded: bool) -> Answer:
+    async def _put(self, request: Request) -> Answer:
         key, _, item = await self._item(request["TableName"], request["Item"])
-        async with self._turn([key]):
+        async with self._turn([key]) as epoch:
             response = await self._store("PutItem", request, [key])
-            self._written(key, item)
+            self._written(epoch, key, item)
         return self._core.answer(response, ServedFrom.STORE)
 
-    async def _delete(self, request: Request, forwarded: bool) -> Answer:
+    async def _delete(self, request: Request) -> Answer:
         key, _ = await self._core.resolve(request["TableName"], request["Key"])
-        async with self._turn([key]):
+        async with self._turn([key]) as epoch:
             response = await self._store("DeleteItem", request, [key])
-            self._written(key, None)
+            self._written(epoch, key, None)
         return self._core.answer(response, ServedFrom.STORE)
 
-    async def _update(self, request: Request, forwarded: bool) -> Answer:
+    async def _update(self, request: Request) -> Answer:
         key, primary_key = await self._core.resolve(request["TableName"], request["Key"])
         schema = await self._core.schema(request["TableName"])
         plan = plan_update(request, schema, primary_key)
-        async with self._turn([key]):
+        async with self._turn([key]) as epoch:
             with self._outcome([key]):
                 stored = await self._core.store("UpdateItem", plan.store_request)
                 try:
@@ -104,12 +103,12 @@ class Writes:
                 except ServiceError as error:
                     message = f"The update is done, but its result cannot be told: {error}"
                     raise ServiceError("InternalServerError", message, status=500) from error
-            self._written(key, item)
+            self._written(epoch, key, item)
         return self._core.answer(response, ServedFrom.STORE)
 
     # Many items
 
-    async def _batch(self, request: Request, forwarded: bool) -> Answer:
+    async def _batch(self, request: Request) -> Answer:
         states: dict[ItemKey, Item | None] = {}
         for named, actions in request["RequestItems"].items():
             for action in actions:
@@ -117,15 +116,13 @@ class Writes:
                 if key in states:
                     raise Unresolved  # the same item twice, which the store refuses
                 states[key] = item
-        async with self._turn(states):
-            response = await self._store("BatchWriteItem", request, states)
-            left = set()
-            for named, actions in response.get("UnprocessedItems", {}).items():
-                for action in actions:
-                    left.add((await self._action_state(named, action))[0])
+        async with self._turn(states) as epoch:
+            with self._outcome(states):
+                response = await self._core.store("BatchWriteItem", request)
+                left = self._unprocessed(response)
             for key, item in states.items():
                 if key not in left:
-                    self._written(key, item)
+                    self._written(epoch, key, item)
         return self._core.answer(response, ServedFrom.STORE)
 
     async def _action_state(self, named: str, action: Mapping[str, Any]) -> tuple[ItemKey, Item | None]:
@@ -136,7 +133,25 @@ class Writes:
             return (await self._core.resolve(named, action["DeleteRequest"]["Key"]))[0], None
         raise Unresolved
 
-    async def _transact(self, request: Request, forwarded: bool) -> Answer:
+    def _unprocessed(self, response: Response) -> set[ItemKey]:
+        """The keys that a batch left unwritten. Waits for nothing: the rest has been written."""
+        left = set()
+        for named, actions in response.get("UnprocessedItems", {}).items():
+            table = table_name(named)
+            schema = self._core.tables.known(table)
+            for action in actions:
+                item = (
+                    action["PutRequest"]["Item"] if "PutRequest" in action else action["DeleteRequest"]["Key"]
+                )
+                try:
+                    assert schema is not None
+                    left.add((table, encode(schema, check_key(schema, key_of(schema, item)))))
+                except (KeyError, ServiceError) as error:
+                    message = f"The store left an item of {table} unprocessed that its key does not fit"
+                    raise ServiceError("InternalServerError", message, status=500) from error
+        return left
+
+    async def _transact(self, request: Request) -> Answer:
         keys: dict[ItemKey, Mapping[str, Any]] = {}
         for member in request["TransactItems"]:
             for kind, action in member.items():
@@ -159,6 +174,7 @@ class Writes:
         if core.settings.transaction_refresh_delay:
             await core.clock.sleep(core.settings.transaction_refresh_delay)
         async with self._locks.holding(keys):
+            epoch = core.replication.epoch
             try:
                 response = await core.store("TransactGetItems", {"TransactItems": list(keys.values())})
             except ServiceError as error:
@@ -166,7 +182,7 @@ class Writes:
                 self._unknown(keys)
                 return
             for key, found in zip(keys, response["Responses"], strict=True):
-                core.replication.written(key, found.get("Item"))
+                core.replication.written(epoch, key, found.get("Item"))
         core.record("refreshed", keys=list(keys))
 
     # What they share
@@ -210,8 +226,8 @@ class Writes:
             self._unknown(keys)
             raise
 
-    def _written(self, key: ItemKey, item: Item | None) -> None:
-        self._core.replication.written(key, item)
+    def _written(self, epoch: int, key: ItemKey, item: Item | None) -> None:
+        self._core.replication.written(epoch, key, item)
         self._core.record("write-committed", key=key, item=item)
 
     def _unknown(self, keys: Iterable[ItemKey]) -> None:
@@ -230,11 +246,13 @@ class _Turn:
         self._core = core
         self._held = locks.holding(keys)
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> int:
+        """The epoch in which the write begins."""
         await self._held.__aenter__()
         if not self._core.replication.is_primary:
             await self._held.__aexit__(None, None, None)
             raise _NotPrimary
+        return self._core.replication.epoch
 
     async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
         await self._held.__aexit__(kind, error, trace)

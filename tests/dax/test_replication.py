@@ -10,22 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dax.cache.items import ItemCache
-from dax.replication import (
-    ORIGIN,
-    Append,
-    Cause,
-    Change,
-    FillToken,
-    Log,
-    OfferFill,
-    Position,
-    RecentWrites,
-    RefuseFill,
-    Replication,
-    Resume,
-    Role,
-    Warm,
-)
+from dax.log import ORIGIN, Append, Cause, Change, FillToken, OfferFill, Position, RefuseFill, Resume, Warm
+from dax.replication import Replication, Role
 
 KEYS = [("Table", bytes([n])) for n in range(3)]
 
@@ -65,7 +51,7 @@ class Cluster:
     def write(self, key: Any) -> None:
         self.store[key] += 1
         self.written[key] = self.store[key]
-        self.nodes[self.primary].written(key, {"v": {"N": str(self.store[key])}})
+        self.nodes[self.primary].written(self.epoch, key, {"v": {"N": str(self.store[key])}})
 
     def begin_read(self, name: str, key: Any) -> None:
         self.fills.append((name, self.nodes[name].token(), key, self.store[key]))
@@ -292,26 +278,3 @@ def test_a_primary_told_again_keeps_what_it_knows_of_its_replicas():
     cluster.heal()
     cluster.nodes["n0"].become_primary(1, ["n1"])
     assert (cluster.nodes["n0"].lag(), cluster.mail) == ({"n1": (0, 0.0)}, [])
-
-
-def test_the_log_knows_what_it_holds():
-    log = Log()
-    for sequence in (1, 2, 3):
-        log.append(Change(Position(sequence, 1), Cause.WRITE, KEYS[0], None, 0.0))
-    assert [change.position.sequence for change in log.after(Position(1, 1)) or ()] == [2, 3]
-    assert log.after(Position(1, 2)) is None
-    log.trim(2)
-    assert (len(log), log.base, log.holds(Position(1, 1)), log.holds(Position(2, 1))) == (
-        1, Position(2, 1), False, True,
-    )  # fmt: skip
-    assert log.after(Position(1, 1)) is None
-
-
-def test_recent_writes_forget_the_oldest_and_then_refuse():
-    recent = RecentWrites(2)
-    for sequence, key in enumerate(KEYS, start=1):
-        recent.note(key, sequence)
-    assert recent.may_be_after(KEYS[1], 1)
-    assert not recent.may_be_after(KEYS[1], 2)
-    assert recent.may_be_after(("Table", b"other"), 0)
-    assert not recent.may_be_after(("Table", b"other"), 1)
