@@ -1,1 +1,1 @@
-"""Tables: schema, secondary indexes, capacity, and later streams and TTL."""
+"""Tables: schema, secondary indexes, capacity, streams and time to live."""

@@ -88,7 +88,8 @@ def test_changes_become_actions():
         ),
         (
             "SET a = list_append(a, 1)",
-            "Incorrect operand type for operator or function; operator or function: list_append, operand type: N",
+            "Incorrect operand type for operator or function; "
+            "operator or function: list_append, operand type: N",
         ),
         ("SET a = if_not_exists(a, 1)", "Unrecognized function: if_not_exists at 1:18:13"),
         ("SET a = list_append(a)", "LIST_APPEND must have exactly two arguments at 1:18:11"),
