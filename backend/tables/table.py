@@ -199,7 +199,7 @@ class Table:
             self._wait(write, now + lag)
 
     def _wait(self, write: Write, until: float) -> None:
-        """Keep a change for the global indexes. A clock that was set back does not let it overtake another."""
+        """Keep a change for the global indexes; a clock that was set back lets none overtake another."""
         self._late_sequence += 1
         self._last_due = max(self._last_due, int(until * _TICKS))
         order = self._last_due.to_bytes(8, "big") + self._late_sequence.to_bytes(8, "big")
