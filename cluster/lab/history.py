@@ -109,6 +109,14 @@ class History:
             if o.client == client and (operation is None or o.operation == operation)
         ]
 
+    def runs(self) -> list[History]:
+        """One history for each `run` event, for a file that holds several."""
+        starts = [n for n, event in enumerate(self.events) if event["type"] == "run"]
+        return [
+            History(self.events[start:end])
+            for start, end in zip(starts, [*starts[1:], len(self.events)], strict=True)
+        ]
+
     # JSON Lines
 
     def lines(self) -> Iterator[str]:
@@ -123,7 +131,7 @@ class History:
     @staticmethod
     def decode(contents: bytes) -> History:
         """The history that `encode` wrote. Raises ValueError for anything else."""
-        return History(_from_json(json.loads(line)) for line in contents.decode().splitlines())
+        return History(_from_json(json.loads(line)) for line in contents.split(b"\n") if line)
 
 
 class HistoryRecorder:

@@ -140,16 +140,21 @@ def live_runtime(*, replication_delay: float = 0.0) -> Runtime:
     return Runtime(clock, os.urandom, network)
 
 
+def new_loop() -> asyncio.AbstractEventLoop:
+    """An event loop of uvloop where that is installed, of asyncio elsewhere."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
 async def next_turn() -> None:
     """Let the event loop go round once."""
     await asyncio.sleep(0)
 
 
 def run(program: Coroutine[Any, Any, T]) -> T:
-    """Run a program on uvloop where it is installed, on asyncio's own loop elsewhere."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(program)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    """Run a program on the fastest event loop there is."""
+    with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(program)
