@@ -154,3 +154,47 @@ def _check_scale(raw: str) -> None:
     scale = len(mantissa.partition(".")[2]) - exponent
     if abs(exponent) > _INT32_MAX or abs(scale) > _INT32_MAX:
         raise not_well_formed()
+
+
+class Cursor:
+    """A walk over the tokens of a statement; END is never passed."""
+
+    def __init__(self, found: list[Token]) -> None:
+        self._tokens = found
+        self.position = 0
+
+    @property
+    def token(self) -> Token:
+        """The next token."""
+        return self._tokens[self.position]
+
+    @property
+    def following(self) -> Token:
+        """The token behind the next one."""
+        return self._tokens[min(self.position + 1, len(self._tokens) - 1)]
+
+    def advance(self) -> Token:
+        """Take the next token, whatever it is."""
+        token = self.token
+        if token.kind is not Kind.END:
+            self.position += 1
+        return token
+
+    def take_keyword(self, *words: str) -> bool:
+        """Take the next token if it is one of these keywords."""
+        return self.token.is_keyword(*words) and bool(self.advance())
+
+    def take_symbol(self, *symbols: str) -> bool:
+        """Take the next token if it is one of these symbols."""
+        return self.token.is_symbol(*symbols) and bool(self.advance())
+
+    def take_word(self, word: str) -> bool:
+        """Take a word that means something here only, such as RETURNING, and is a plain name elsewhere."""
+        token = self.token
+        is_word = token.kind in (Kind.NAME, Kind.KEYWORD) and token.text.lower() == word
+        return is_word and bool(self.advance())
+
+    def expect_symbol(self, symbol: str, detail: str) -> None:
+        """Take the symbol, or refuse the statement as not well formed."""
+        if not self.take_symbol(symbol):
+            raise not_well_formed(detail)

@@ -25,7 +25,7 @@ from typing import Literal, TypeVar, cast
 
 from backend.errors import ServiceError, validation_error
 from backend.partiql import ast
-from backend.partiql.lexer import Kind, Token, not_well_formed, tokens
+from backend.partiql.lexer import Cursor, Kind, Token, not_well_formed, tokens
 
 T = TypeVar("T")
 
@@ -65,113 +65,76 @@ def parse(text: str) -> ast.Parsed:
     return ast.Parsed(statement, parser.parameters)
 
 
-class _Parser:
+class _Parser(Cursor):
     """Recursive descent over the tokens; `parameters` counts the `?` met so far."""
 
     def __init__(self, found: list[Token]) -> None:
-        self._tokens = found
-        self._next = 0
+        super().__init__(found)
         self._nesting = 0
         self.parameters = 0
-
-    # Tokens
-
-    @property
-    def _token(self) -> Token:
-        return self._tokens[self._next]
-
-    def _advance(self) -> Token:
-        token = self._tokens[self._next]
-        if token.kind is not Kind.END:
-            self._next += 1
-        return token
-
-    def _take_keyword(self, *words: str) -> bool:
-        if self._token.is_keyword(*words):
-            self._advance()
-            return True
-        return False
-
-    def _take_symbol(self, *symbols: str) -> bool:
-        if self._token.is_symbol(*symbols):
-            self._advance()
-            return True
-        return False
-
-    def _take_word(self, word: str) -> bool:
-        """A word that means something here only, such as RETURNING, and is a plain name elsewhere."""
-        token = self._token
-        if token.kind in (Kind.NAME, Kind.KEYWORD) and token.text.lower() == word:
-            self._advance()
-            return True
-        return False
-
-    def _expect_symbol(self, symbol: str, detail: str) -> None:
-        if not self._take_symbol(symbol):
-            raise not_well_formed(detail)
 
     # Statements
 
     def statement(self) -> ast.Statement:
         statement = self._statement_body()
-        self._take_symbol(";")
-        if self._token.kind is not Kind.END:
+        self.take_symbol(";")
+        if self.token.kind is not Kind.END:
             for word, clause in _UNSUPPORTED_CLAUSES.items():
-                if isinstance(statement, ast.Select) and self._token.is_keyword(word):
-                    raise validation_error(f"Unsupported clause: {clause} at {self._token.position}")
+                if isinstance(statement, ast.Select) and self.token.is_keyword(word):
+                    raise validation_error(f"Unsupported clause: {clause} at {self.token.position}")
             raise not_well_formed("Unexpected token after expression")
         return statement
 
     def _statement_body(self) -> ast.Statement:
-        if self._take_keyword("select"):
+        if self.take_keyword("select"):
             return self._select()
-        if self._take_keyword("insert"):
+        if self.take_keyword("insert"):
             return self._insert()
-        if self._take_keyword("update"):
+        if self.take_keyword("update"):
             return self._update()
-        if self._take_keyword("delete"):
+        if self.take_keyword("delete"):
             return self._delete()
-        if self._take_keyword("from"):
+        if self.take_keyword("from"):
             return self._from_first_update()
-        if self._token.is_keyword("exists"):
+        if self.token.is_keyword("exists"):
             return self._exists()
         raise self._no_data_manipulation()
 
     def _no_data_manipulation(self) -> ServiceError:
         """A bare expression: a type test is named in the refusal, everything else is no data manipulation."""
-        if isinstance(self._expression(), ast.IsType) and self._token.kind is Kind.END:
+        if isinstance(self._expression(), ast.IsType) and self.token.kind is Kind.END:
             return validation_error("Unsupported operation: IsType")
         return not_well_formed("Expected data manipulation")
 
     def _select(self) -> ast.Select:
-        projection = None if self._take_symbol("*") else self._projection()
-        if not self._take_keyword("from"):
+        projection = None if self.take_symbol("*") else self._projection()
+        if not self.take_keyword("from"):
             raise not_well_formed("Expected FROM clause")
-        if self._token.kind is Kind.END or self._token.is_symbol(";"):
+        if self.token.kind is Kind.END or self.token.is_symbol(";"):
             raise not_well_formed("Unexpected term")
         target = self._target()
         where = self._where()
         order_by: list[ast.Ordering] = []
-        if self._take_keyword("order"):
-            if not self._take_keyword("by"):
+        if self.take_keyword("order"):
+            if not self.take_keyword("by"):
                 raise not_well_formed("Expected BY after ORDER")
             order_by.append(self._ordering())
-            while self._take_symbol(","):
+            while self.take_symbol(","):
                 order_by.append(self._ordering())
         return ast.Select(projection, target, where, tuple(order_by))
 
     def _projection(self) -> tuple[ast.Path, ...]:
         paths = [self._projected_path()]
-        while self._take_symbol(","):
+        while self.take_symbol(","):
             paths.append(self._projected_path())
         return tuple(paths)
 
     def _projected_path(self) -> ast.Path:
         term = self._expression()
         if not isinstance(term, ast.Path):
-            position = getattr(term, "position", self._token.position)
+            position = getattr(term, "position", self.token.position)
             raise validation_error(f"Unexpected path component at {position}")
-        if self._token.is_keyword("as") or self._token.kind in (Kind.NAME, Kind.QUOTED_NAME):
+        if self.token.is_keyword("as") or self.token.kind in (Kind.NAME, Kind.QUOTED_NAME):
             raise validation_error("Aliasing is not supported")
         return term
 
@@ -179,29 +142,29 @@ class _Parser:
         path = self._expression()
         if not isinstance(path, ast.Path):
             raise validation_error("Only attribute names are supported in ORDER BY clause")
-        descending = self._take_keyword("desc")
+        descending = self.take_keyword("desc")
         if not descending:
-            self._take_keyword("asc")
+            self.take_keyword("asc")
         return ast.Ordering(path, descending)
 
     def _exists(self) -> ast.Exists:
-        start = self._next
-        self._advance()
-        if self._take_symbol("(") and self._take_keyword("select"):
+        start = self.position
+        self.advance()
+        if self.take_symbol("(") and self.take_keyword("select"):
             select = self._select()
-            self._expect_symbol(")", "Expected closing parenthesis")
+            self.expect_symbol(")", "Expected closing parenthesis")
             return ast.Exists(select)
-        self._next = start
+        self.position = start
         raise self._no_data_manipulation()
 
     def _insert(self) -> ast.Insert:
-        if not self._take_keyword("into"):
+        if not self.take_keyword("into"):
             raise not_well_formed("Expected INTO after INSERT")
         target = self._simple_target()
         if target.index is not None:
             raise validation_error("FROM clause may only contain a single table name")
-        if not self._take_keyword("value"):
-            if self._token.is_keyword("values"):
+        if not self.take_keyword("value"):
+            if self.token.is_keyword("values"):
                 raise not_well_formed("Unexpected keyword")
             raise not_well_formed("Unexpected token after expression")
         return ast.Insert(target, self._term())
@@ -221,13 +184,13 @@ class _Parser:
     def _changes(self) -> tuple[ast.Assignment | ast.Removal, ...]:
         changes: list[ast.Assignment | ast.Removal] = []
         while True:
-            if self._take_keyword("set"):
+            if self.take_keyword("set"):
                 changes.append(self._assignment())
-                while self._take_symbol(","):
+                while self.take_symbol(","):
                     changes.append(self._assignment())
-            elif self._take_keyword("remove"):
+            elif self.take_keyword("remove"):
                 changes.append(ast.Removal(self._changed_path()))
-                while self._take_symbol(","):
+                while self.take_symbol(","):
                     changes.append(ast.Removal(self._changed_path()))
             else:
                 break
@@ -237,7 +200,7 @@ class _Parser:
 
     def _assignment(self) -> ast.Assignment:
         path = self._changed_path()
-        self._expect_symbol("=", "Expected '=' for assignment")
+        self.expect_symbol("=", "Expected '=' for assignment")
         return ast.Assignment(path, self._term())
 
     def _changed_path(self) -> ast.Path:
@@ -247,22 +210,22 @@ class _Parser:
         return path
 
     def _delete(self) -> ast.Delete:
-        if not self._take_keyword("from"):
+        if not self.take_keyword("from"):
             raise not_well_formed("Expected FROM after DELETE")
         target = self._target()
         return ast.Delete(target, self._where(), self._returning())
 
     def _where(self) -> ast.Expression | None:
-        return self._expression() if self._take_keyword("where") else None
+        return self._expression() if self.take_keyword("where") else None
 
     def _returning(self) -> ast.Returning | None:
-        if not self._take_word("returning"):
+        if not self.take_word("returning"):
             return None
-        scope = "ALL" if self._take_word("all") else "MODIFIED" if self._take_word("modified") else None
-        image = "OLD" if self._take_word("old") else "NEW" if self._take_word("new") else None
+        scope = "ALL" if self.take_word("all") else "MODIFIED" if self.take_word("modified") else None
+        image = "OLD" if self.take_word("old") else "NEW" if self.take_word("new") else None
         if scope is None or image is None:
             raise not_well_formed("Expected ALL OLD, ALL NEW, MODIFIED OLD or MODIFIED NEW in RETURNING")
-        self._expect_symbol("*", "Expected '*' in RETURNING")
+        self.expect_symbol("*", "Expected '*' in RETURNING")
         return ast.Returning(cast(Literal["ALL", "MODIFIED"], scope), cast(Literal["OLD", "NEW"], image))
 
     # Targets
@@ -273,14 +236,14 @@ class _Parser:
         return target
 
     def _refuse_alias(self) -> None:
-        token = self._token
+        token = self.token
         named = token.kind in (Kind.NAME, Kind.QUOTED_NAME) and token.text.lower() != "returning"
         if named or token.is_keyword("as"):
             raise validation_error("Aliasing is not supported")
 
     def _simple_target(self) -> ast.Target:
         names = [self._target_name()]
-        while self._take_symbol("."):
+        while self.take_symbol("."):
             names.append(self._target_name())
         if not all(names):
             raise validation_error("Path component cannot be an empty string")
@@ -289,9 +252,9 @@ class _Parser:
         return ast.Target(names[0], names[1] if len(names) == 2 else None)
 
     def _target_name(self) -> str:
-        if self._token.kind not in (Kind.NAME, Kind.QUOTED_NAME):
+        if self.token.kind not in (Kind.NAME, Kind.QUOTED_NAME):
             raise not_well_formed("Expected identifier for simple path")
-        return self._advance().text
+        return self.advance().text
 
     # Conditions
 
@@ -308,40 +271,40 @@ class _Parser:
 
     def _or(self) -> ast.Expression:
         operands = [self._and()]
-        while self._take_keyword("or"):
+        while self.take_keyword("or"):
             self._expect_right_hand_side()
             operands.append(self._and())
         return operands[0] if len(operands) == 1 else ast.Or(tuple(operands))
 
     def _and(self) -> ast.Expression:
         operands = [self._not()]
-        while self._take_keyword("and"):
+        while self.take_keyword("and"):
             self._expect_right_hand_side()
             operands.append(self._not())
         return operands[0] if len(operands) == 1 else ast.And(tuple(operands))
 
     def _expect_right_hand_side(self) -> None:
-        if self._token.kind is Kind.END or self._token.is_symbol(";"):
+        if self.token.kind is Kind.END or self.token.is_symbol(";"):
             raise not_well_formed("Missing right-hand side expression of infix operator")
 
     def _not(self) -> ast.Expression:
-        if self._take_keyword("not"):
+        if self.take_keyword("not"):
             return self._nested(lambda: ast.Not(self._not()))
         return self._comparison()
 
     def _comparison(self) -> ast.Expression:
         left = self._term_or_condition()
         while True:
-            token = self._token
+            token = self.token
             if token.kind is Kind.SYMBOL and token.text in _COMPARISONS:
-                self._advance()
+                self.advance()
                 self._expect_right_hand_side()
                 right = self._term_or_condition()
                 left = ast.Comparison(_COMPARISONS[token.text], left, right)  # type: ignore[arg-type]
             elif token.is_keyword("is"):
                 left = self._is(left)
             elif token.is_keyword("in", "between") or (
-                token.is_keyword("not") and self._tokens[self._next + 1].is_keyword("in", "between", "like")
+                token.is_keyword("not") and self.following.is_keyword("in", "between", "like")
             ):
                 left = self._in_or_between(left)
             elif token.is_keyword("like"):
@@ -350,20 +313,20 @@ class _Parser:
                 return left
 
     def _is(self, operand: ast.Expression) -> ast.IsType:
-        self._advance()
-        negated = self._take_keyword("not")
-        token = self._advance()
+        self.advance()
+        negated = self.take_keyword("not")
+        token = self.advance()
         name = token.text.lower()
         second = _TWO_WORD_TYPES.get(name)
-        if second is not None and self._take_word(second):
+        if second is not None and self.take_word(second):
             return ast.IsType(operand, f"{name} {second}", negated)
         if token.kind not in (Kind.KEYWORD, Kind.NAME) or name not in _TYPE_NAMES:
             raise not_well_formed("Expected type name")
         return ast.IsType(operand, name, negated)
 
     def _in_or_between(self, operand: ast.Expression) -> ast.Expression:
-        negated = self._take_keyword("not")
-        token = self._advance()
+        negated = self.take_keyword("not")
+        token = self.advance()
         self._expect_right_hand_side()
         if token.text == "like":
             raise validation_error(f"Unsupported operation: Like at {token.position}")
@@ -372,18 +335,18 @@ class _Parser:
             found = ast.In(operand, self._candidates())
         else:
             lower = self._term_or_condition()
-            if not self._take_keyword("and"):
+            if not self.take_keyword("and"):
                 raise not_well_formed("Expected AND in BETWEEN")
             self._expect_right_hand_side()
             found = ast.Between(operand, lower, self._term_or_condition())
         return ast.Not(found) if negated else found
 
     def _candidates(self) -> tuple[ast.Expression, ...]:
-        if self._take_symbol("("):
+        if self.take_symbol("("):
             found = [self._expression()]
-            while self._take_symbol(","):
+            while self.take_symbol(","):
                 found.append(self._expression())
-            self._expect_symbol(")", "Expected closing parenthesis")
+            self.expect_symbol(")", "Expected closing parenthesis")
             return tuple(found)
         candidates = self._term()
         if isinstance(candidates, ast.ListLiteral | ast.BagLiteral):
@@ -400,8 +363,8 @@ class _Parser:
 
     def _term_or_condition(self) -> ast.Expression:
         left = self._unary()
-        while self._token.is_symbol("+", "-"):
-            operator = self._advance()
+        while self.token.is_symbol("+", "-"):
+            operator = self.advance()
             self._expect_right_hand_side()
             right = self._unary()
             if isinstance(left, ast.Condition) or isinstance(right, ast.Condition):
@@ -411,19 +374,19 @@ class _Parser:
         return left
 
     def _unary(self) -> ast.Expression:
-        token = self._token
+        token = self.token
         if token.is_symbol("-", "+"):
-            following = self._tokens[self._next + 1]
+            following = self.following
             if following.kind is not Kind.NUMBER:
                 raise not_well_formed("Unexpected operator")
-            self._advance()
-            self._advance()
+            self.advance()
+            self.advance()
             sign = "-" if token.text == "-" else ""
             return ast.Scalar("N", sign + following.text, token.position)
         return self._primary()
 
     def _primary(self) -> ast.Expression:
-        token = self._advance()
+        token = self.advance()
         match token.kind:
             case Kind.STRING:
                 return ast.Scalar("S", token.text, token.position)
@@ -433,7 +396,7 @@ class _Parser:
                 self.parameters += 1
                 return ast.Parameter(self.parameters - 1, token.position)
             case Kind.NAME | Kind.QUOTED_NAME:
-                if token.kind is Kind.NAME and self._token.is_symbol("("):
+                if token.kind is Kind.NAME and self.token.is_symbol("("):
                     return self._call(token)
                 return self._path(token)
             case Kind.KEYWORD:
@@ -448,7 +411,7 @@ class _Parser:
             return ast.Scalar("BOOL", token.text == "true", token.position)
         if token.text == "null":
             return ast.Scalar("NULL", True, token.position)
-        if token.text in _FUNCTION_KEYWORDS and self._token.is_symbol("("):
+        if token.text in _FUNCTION_KEYWORDS and self.token.is_symbol("("):
             return self._call(token)
         if token.is_keyword(*_INFIX_KEYWORDS):
             raise not_well_formed("Unexpected operator")
@@ -457,7 +420,7 @@ class _Parser:
     def _symbol(self, token: Token) -> ast.Expression:
         if token.text == "(":
             inner = self._expression()
-            self._expect_symbol(")", "Expected closing parenthesis")
+            self.expect_symbol(")", "Expected closing parenthesis")
             return inner
         if token.text == "[":
             return ast.ListLiteral(self._elements("]"), token.position)
@@ -470,57 +433,57 @@ class _Parser:
         raise not_well_formed("Unexpected term")
 
     def _elements(self, closing: str) -> tuple[ast.Term, ...]:
-        if self._take_symbol(closing):
+        if self.take_symbol(closing):
             return ()
         found = [self._nested(self._term)]
-        while self._take_symbol(","):
+        while self.take_symbol(","):
             found.append(self._nested(self._term))
-        self._expect_symbol(closing, f"Expected '{closing}'")
+        self.expect_symbol(closing, f"Expected '{closing}'")
         return tuple(found)
 
     def _entries(self) -> tuple[tuple[str, ast.Term], ...]:
-        if self._take_symbol("}"):
+        if self.take_symbol("}"):
             return ()
         found = [self._entry()]
-        while self._take_symbol(","):
+        while self.take_symbol(","):
             found.append(self._entry())
-        self._expect_symbol("}", "Expected '}'")
+        self.expect_symbol("}", "Expected '}'")
         return tuple(found)
 
     def _entry(self) -> tuple[str, ast.Term]:
-        token = self._advance()
+        token = self.advance()
         if token.kind not in (Kind.STRING, Kind.QUOTED_NAME):
             raise not_well_formed("Expected a string as a map key")
-        self._expect_symbol(":", "Expected ':' after a map key")
+        self.expect_symbol(":", "Expected ':' after a map key")
         return token.text, self._nested(self._term)
 
     def _call(self, name: Token) -> ast.Call:
-        self._advance()
+        self.advance()
         arguments: list[ast.Expression] = []
-        if not self._take_symbol(")"):
-            self._take_symbol("*")  # COUNT(*): refused wherever a call is looked at, for want of an argument
-            while not self._take_symbol(")"):
+        if not self.take_symbol(")"):
+            self.take_symbol("*")  # COUNT(*): refused wherever a call is looked at, for want of an argument
+            while not self.take_symbol(")"):
                 arguments.append(self._expression())
-                if not self._take_symbol(",") and not self._token.is_symbol(")"):
+                if not self.take_symbol(",") and not self.token.is_symbol(")"):
                     raise not_well_formed("Expected closing parenthesis")
         return ast.Call(name.text.lower(), tuple(arguments), name.position)
 
     def _path(self, first: Token) -> ast.Path:
         parts: list[ast.PathPart] = [first.text]
         while True:
-            if self._take_symbol("."):
-                token = self._advance()
+            if self.take_symbol("."):
+                token = self.advance()
                 if token.kind not in (Kind.NAME, Kind.QUOTED_NAME):
                     raise not_well_formed("Invalid path dot component")
                 parts.append(token.text)
-            elif self._take_symbol("["):
-                token = self._advance()
+            elif self.take_symbol("["):
+                token = self.advance()
                 if token.kind is Kind.NUMBER and token.text.isdigit():
                     parts.append(int(token.text))
                 elif token.kind is Kind.STRING:
                     parts.append(token.text)
                 else:
                     raise not_well_formed("Invalid path component")
-                self._expect_symbol("]", "Expected ']'")
+                self.expect_symbol("]", "Expected ']'")
             else:
                 return ast.Path(tuple(parts), first.position)
