@@ -85,6 +85,8 @@ class Replication:
         # Fills of this replica's own that are in its cache and, as far as it knows, not in the log.
         self._offered: OrderedDict[ItemKey, OfferFill] = OrderedDict()
         self._offer_limit = recent_limit
+        # Keys of late writes that no primary has heard of yet.
+        self._unreported: list[ItemKey] = []
         # Confirmed sequence of each replica; None until it has been heard in this epoch.
         self._followers: dict[NodeId, int | None] = {}
         self._asked_from: Position | None = None
@@ -103,6 +105,8 @@ class Replication:
             if replica not in known:
                 self._send(replica, Append(epoch, self.log.last, (), self._confirmed_by_all()))
         self._trim()
+        while self._unreported:
+            self.unknown(self._unreported.pop())
 
     def become_replica(self, epoch: int, primary: NodeId | None) -> None:
         """Follow the log of `primary`; None while there is none."""
@@ -112,6 +116,8 @@ class Replication:
         self._followers = {}
         if primary is not None and not unchanged:
             self._ask()
+            while self._unreported:
+                self._send(primary, ReportWrite(self._unreported.pop()))
 
     def _begin_epoch(self, epoch: int) -> None:
         """Take back the fills that the last primary may not have put into the log."""
@@ -175,6 +181,8 @@ class Replication:
         self._items.remove(key, RemovalReason.WRITTEN)
         if self.primary is not None:
             self._send(self.primary, ReportWrite(key))
+        else:
+            self._unreported.append(key)
 
     def _commit(self, cause: Cause, key: ItemKey, item: Item | None, stored_at: float) -> None:
         after = self.log.last

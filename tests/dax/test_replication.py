@@ -236,6 +236,18 @@ def test_a_former_primary_loses_what_only_it_had():
     assert len({node.log.last for node in cluster.nodes.values()}) == 1
 
 
+def test_a_write_that_ends_while_there_is_no_primary_is_reported_to_the_next():
+    cluster = Cluster(2)
+    cluster.write(KEYS[0])
+    cluster.deliver_all()
+    late = cluster.nodes["n0"]
+    late.become_replica(1, None)
+    late.written(1, KEYS[0], None)
+    cluster.promote("n1")
+    cluster.heal()
+    assert [cluster.caches[name].peek(KEYS[0]) for name in cluster.nodes] == [None, None]
+
+
 def test_a_fill_that_began_before_a_warming_is_refused():
     cluster = Cluster(2)
     cluster.deliver_all()
