@@ -3,6 +3,9 @@ connections.
 
     python -m benchmarks.load < order.json > result.json
 
+A server that closes each connection after its reply is followed: the next request opens another, and that
+counts.
+
 It must cost less than the server that it measures: a reply is recognised by its head's end and the length of
 its body, which every reply to the same request shares, and is not parsed any further. A reply with another
 status than 200 ends the run with an error.
@@ -21,6 +24,8 @@ import orjson
 from cluster.lab.workloads.histogram import Histogram
 from cluster.runtime import live
 
+_CLOSE = b"\r\nconnection: close"
+
 
 class _Client(asyncio.Protocol):
     """One connection: a request is sent when the last one is answered."""
@@ -31,6 +36,7 @@ class _Client(asyncio.Protocol):
         self._sent = 0.0
         self._body_length: int | None = None
         self._transport: asyncio.Transport | None = None
+        self._closes: bool | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are of no class of asyncio's.
@@ -55,11 +61,20 @@ class _Client(asyncio.Protocol):
         if not data.startswith(b"HTTP/1.1 200"):
             self._load.fail(data.decode("latin-1")[:300])
             return
-        if self._load.answered(self._sent):
+        assert self._transport is not None
+        if not self._load.answered(self._sent):
+            return
+        if self._closes is None:
+            self._closes = _CLOSE in data[:end].lower()
+        if self._closes:
+            self._transport.close()
+            self._load.open()
+        else:
             self._send()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._load.fail(f"the connection was closed ({exc})")
+        if not self._closes:
+            self._load.fail(f"the connection was closed ({exc})")
 
 
 def _content_length(head: bytes) -> int:
@@ -72,12 +87,26 @@ def _content_length(head: bytes) -> int:
 class _Load:
     """The run that all connections share."""
 
-    def __init__(self, request: bytes, warm_up: float, seconds: float) -> None:
+    def __init__(self, request: bytes, host: str, port: int, warm_up: float, seconds: float) -> None:
         self.request = request
+        self._place = (host, port)
+        self._opening: set[asyncio.Task[object]] = set()
         self.latency = Histogram()
         self._from = time.perf_counter() + warm_up
         self._until = self._from + seconds
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def open(self) -> None:
+        """Open a connection, which begins to send at once."""
+        loop = asyncio.get_running_loop()
+        opening = loop.create_task(loop.create_connection(lambda: _Client(self), *self._place))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opened)
+
+    def _opened(self, opening: asyncio.Task[object]) -> None:
+        self._opening.discard(opening)
+        if not opening.cancelled() and (error := opening.exception()):
+            self.fail(f"cannot connect: {error}")
 
     def answered(self, sent: float) -> bool:
         """Count an answer; whether to go on."""
@@ -96,10 +125,10 @@ class _Load:
 
 
 async def _run(order: dict[str, Any]) -> dict[str, Any]:
-    load = _Load(base64.b64decode(order["request"]), order["warm_up"], order["seconds"])
-    loop = asyncio.get_running_loop()
+    request = base64.b64decode(order["request"])
+    load = _Load(request, order["host"], order["port"], order["warm_up"], order["seconds"])
     for _ in range(order["connections"]):
-        await loop.create_connection(lambda: _Client(load), order["host"], order["port"])
+        load.open()
     await load.over
     return {
         "requests_per_second": load.latency.count / order["seconds"],

@@ -77,6 +77,8 @@ class _Wire(asyncio.Protocol):
         head, body = self._buffer[: self._body_start - 2].lower(), self._buffer[self._body_start : end]
         self._buffer, self._body_start = self._buffer[end:], 0
         waiter, self._waiter = self._waiter, None
+        if b"\r\nconnection: close" in head and self.transport is not None:
+            self.transport.close()
         if not waiter.done():
             waiter.set_result(Reply(int(head[9:12]), head, body))
 
