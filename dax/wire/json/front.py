@@ -36,6 +36,7 @@ from backend.protocol_checks import (
     RequestIds,
     answer_headers,
     answer_without_target,
+    authenticate,
     internal_server_error,
     read_operation,
     wants_gzip,
@@ -47,7 +48,7 @@ from dax.cache.entries import Entry
 from dax.node import Node
 from dax.wire.json import admin
 from dax.wire.json.canned import CannedResponse
-from dax.wire.json.memo import USUAL_AUTHORIZATION, RequestMemo
+from dax.wire.json.memo import RequestMemo
 
 log = logging.getLogger(__name__)
 
@@ -107,17 +108,18 @@ class NodeFront:
         headers = request.headers
         if (
             headers.get("X-Amz-Target") != _GET_ITEM
-            or USUAL_AUTHORIZATION.fullmatch(headers.get("Authorization", "")) is None
-            or not headers.get("X-Amz-Date")
             or "Origin" in headers
             or request.method != "POST"
             or request.version != HttpVersion11
             or not request.keep_alive
-            or request.query_string
         ):
             return None
         content_type = headers.get("Content-Type")
         if content_type != JSON_1_0 and content_type != JSON:
+            return None
+        try:
+            authenticate(headers, request.query_string)
+        except ServiceError:
             return None
         now = node.clock.now()
         entry = node.hit(key, now)

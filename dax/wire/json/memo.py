@@ -6,14 +6,7 @@ on one item-cache key alone. The memo is void as soon as a table's key schema is
 
 from __future__ import annotations
 
-import re
-
 from dax.cache.items import ItemKey
-
-USUAL_AUTHORIZATION = re.compile(
-    r"AWS4-[A-Z0-9-]+ Credential=[^, ]+, ?SignedHeaders=[^, ]+, ?Signature=[^, ]+",
-)
-"""What clients send. It passes `backend.protocol_checks.authenticate`, which knows other forms as well."""
 
 LARGEST_BODY = 4096
 """Bytes; longer ones are rarely repeated."""
