@@ -64,28 +64,29 @@ class Index:
         self.throughput_history = ThroughputHistory()
         self.project = _projector(definition.projection, definition.schema, table_schema)
 
-    def row_of(self, item: Item | None, table_key: bytes) -> tuple[bytes, Item] | None:
-        """Storage key and contents of an item's row; None when the item has none here."""
-        if item is None or not has_key(self.schema, item):
+    def row_of(self, stored: Row | None, table_key: bytes) -> tuple[bytes, Row] | None:
+        """Storage key and row of a stored item in this index; None when the item has none here."""
+        if stored is None or not has_key(self.schema, stored[0]):
             return None
-        return self.schema.encode(item) + table_key, self.project(item)
+        item = stored[0]
+        contents = self.project(item)
+        row = stored if contents is item else (contents, item_size(contents))
+        return self.schema.encode(item) + table_key, row
 
-    def change(self, table_key: bytes, old: Item | None, new: Item | None) -> RowChange | None:
+    def change(self, table_key: bytes, old: Row | None, new: Row | None) -> RowChange | None:
         """What replacing `old` by `new` does here; None when the index does not see it."""
         before = self.row_of(old, table_key)
         after = self.row_of(new, table_key)
         if after is None:
-            if before is None:
-                return None
-            return before[0], None, None, write_units(item_size(before[1]), 0)
-        row = (after[1], item_size(after[1]))
+            return None if before is None else (before[0], None, None, write_units(before[1][1], 0))
+        key, row = after
         if before is None:
-            return None, after[0], row, write_units(0, row[1])
-        if before[0] == after[0]:
-            if before[1] == after[1]:
-                return None
-            return None, after[0], row, write_units(item_size(before[1]), row[1])
-        return before[0], after[0], row, write_units(item_size(before[1]), 0) + write_units(0, row[1])
+            return None, key, row, write_units(0, row[1])
+        if before[0] != key:
+            return before[0], key, row, write_units(before[1][1], 0) + write_units(0, row[1])
+        if before[1][0] == row[0]:
+            return None
+        return None, key, row, write_units(before[1][1], row[1])
 
     def apply(self, change: RowChange) -> None:
         """Make a change of `change()` in the open storage transaction."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.errors import validation_error
 from backend.model.keys import HASH_BYTES, KeySchema, check_index_attributes
+from backend.model.sizes import item_size
 from backend.protocol import Item
 from backend.storage.base import OrderedMap, Row
 from backend.tables.capacity import Consumption, Counters, write_units
@@ -45,9 +46,7 @@ class Write:
         self.new = new
         self.units = write_units(old[1] if old else 0, new[1] if new else 0)
         self.by_index: list[tuple[Index, RowChange]] | None = (
-            table.index_changes(key, old[0] if old else None, new[0] if new else None)
-            if table.indexes
-            else None
+            table.index_changes(key, old, new) if table.indexes else None
         )
 
     def consumption(self, factor: float = 1.0) -> Consumption:
@@ -161,7 +160,7 @@ class Table:
         for name, schema in self.index_schemas.items():
             check_index_attributes(schema, name, item)
 
-    def index_changes(self, key: bytes, old: Item | None, new: Item | None) -> list[tuple[Index, RowChange]]:
+    def index_changes(self, key: bytes, old: Row | None, new: Row | None) -> list[tuple[Index, RowChange]]:
         changes = []
         for index in self.indexes.values():
             change = index.change(key, old, new)
@@ -215,7 +214,7 @@ class Table:
             return
         with self._storage.transaction():
             for late_key, (late, _) in waiting:
-                old, new = (late[side]["M"] if side in late else None for side in ("Old", "New"))
+                old, new = _late_row(late, "Old"), _late_row(late, "New")
                 for index in self.global_indexes.values():
                     change = index.change(late_key[16:], old, new)
                     if change is not None:
@@ -230,8 +229,8 @@ class Table:
         index = self._open_index(definition, is_global=True, active_from=now + self._settings.table_delay)
         self.global_indexes[definition.name] = index
         with self._storage.transaction():
-            for key, (item, _) in self.items.range():
-                change = index.change(key, None, item)
+            for key, row in self.items.range():
+                change = index.change(key, None, row)
                 if change is not None:
                     index.apply(change)
         return index
@@ -313,3 +312,8 @@ def _late_change(write: Write) -> dict[str, Any]:
     if write.new is not None:
         late["New"] = {"M": write.new[0]}
     return late
+
+
+def _late_row(late: Item, image: str) -> Row | None:
+    found = late.get(image)
+    return None if found is None else (found["M"], item_size(found["M"]))

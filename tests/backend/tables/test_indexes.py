@@ -3,6 +3,7 @@
 import pytest
 
 from backend.model.keys import KeyAttribute, KeySchema
+from backend.model.sizes import item_size
 from backend.storage.memory import MemoryStorage
 from backend.tables.definitions import IndexDefinition, Projection
 from backend.tables.indexes import Index
@@ -40,22 +41,28 @@ ITEM = {
     ],
 )
 def test_a_row_holds_what_is_projected(build, projection, held):
-    _, contents = build(projection).row_of(ITEM, b"key")
+    _, (contents, size) = build(projection).row_of(row(ITEM), b"key")
     assert set(contents) == held
+    assert size == item_size(contents)
 
 
 @pytest.mark.parametrize("missing", ["status", "at"])
 def test_an_item_without_an_index_key_has_no_row(build, missing):
     item = {name: value for name, value in ITEM.items() if name != missing}
-    assert build(Projection("ALL")).row_of(item, b"key") is None
+    assert build(Projection("ALL")).row_of(row(item), b"key") is None
 
 
 @pytest.mark.parametrize("value", [{"N": "1"}, {"S": ""}, {"NULL": True}])
 def test_an_item_whose_index_key_does_not_fit_has_no_row(build, value):
-    assert build(Projection("ALL")).row_of({**ITEM, "status": value}, b"key") is None
+    assert build(Projection("ALL")).row_of(row({**ITEM, "status": value}), b"key") is None
 
 
-def units(change):
+def row(item):
+    return None if item is None else (item, item_size(item))
+
+
+def units_of(index, old, new):
+    change = index.change(b"k", row(old), row(new))
     return None if change is None else change[3]
 
 
@@ -63,16 +70,16 @@ def test_units_follow_what_happens_to_the_row(build):
     index = build(Projection("KEYS_ONLY"))
     moved = {**ITEM, "status": {"S": "shut"}}
     gone = {name: value for name, value in ITEM.items() if name != "status"}
-    assert units(index.change(b"k", None, ITEM)) == 1
-    assert units(index.change(b"k", ITEM, None)) == 1
-    assert units(index.change(b"k", ITEM, gone)) == 1
-    assert units(index.change(b"k", ITEM, moved)) == 2
-    assert index.change(b"k", ITEM, {**ITEM, "note": {"S": "not projected"}}) is None
-    assert index.change(b"k", gone, None) is None
+    assert units_of(index, None, ITEM) == 1
+    assert units_of(index, ITEM, None) == 1
+    assert units_of(index, ITEM, gone) == 1
+    assert units_of(index, ITEM, moved) == 2
+    assert units_of(index, ITEM, {**ITEM, "note": {"S": "not projected"}}) is None
+    assert units_of(index, gone, None) is None
 
 
 def test_a_row_changed_in_place_costs_its_larger_size(build):
     index = build(Projection("ALL"))
     smaller = {**ITEM, "note": {"S": ""}}
-    assert units(index.change(b"k", ITEM, smaller)) == 2
-    assert units(index.change(b"k", smaller, smaller)) is None
+    assert units_of(index, ITEM, smaller) == 2
+    assert units_of(index, smaller, smaller) is None
