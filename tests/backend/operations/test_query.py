@@ -304,3 +304,62 @@ def test_legacy_conditions_mean_the_same(music):
         AttributesToGet=["sk"],
     )
     assert answer["Items"] == [{"sk": {"N": "2"}}, {"sk": {"N": "4"}}]
+
+
+@pytest.fixture
+def museum(store):
+    """An index with two partition and two sort attributes."""
+    key_schema = [("wing", "HASH"), ("school", "HASH"), ("made", "RANGE"), ("title", "RANGE")]
+    index = {
+        "IndexName": "by-place",
+        "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in key_schema],
+        "Projection": {"ProjectionType": "KEYS_ONLY"},
+    }
+    attributes = ["wing:S", "school:S", "made:N", "title:S"]
+    store.create("museum", "pk:S", attributes=attributes, GlobalSecondaryIndexes=[index])
+    for made, title in [("9", "b"), ("10", "a"), ("9", "a"), ("10", "ab"), ("10", "b")]:
+        item = {"wing": {"S": "east"}, "school": {"S": "cubist"}, "made": {"N": made}, "title": {"S": title}}
+        store("PutItem", TableName="museum", Item={"pk": {"S": made + title}, **item})
+    store("PutItem", TableName="museum", Item={"pk": {"S": "sparse"}, "wing": {"S": "east"}})
+    return store
+
+
+def by_place(store, condition="", values=None, **more):
+    return store(
+        "Query",
+        TableName="museum",
+        IndexName="by-place",
+        KeyConditionExpression=f"wing = :w AND school = :s{condition}",
+        ExpressionAttributeValues={":w": {"S": "east"}, ":s": {"S": "cubist"}, **(values or {})},
+        **more,
+    )
+
+
+def places(answer) -> list[str]:
+    return [item["pk"]["S"] for item in answer["Items"]]
+
+
+def test_an_index_key_of_several_attributes_orders_by_each_in_turn(museum):
+    assert places(by_place(museum)) == ["9a", "9b", "10a", "10ab", "10b"]
+    assert places(by_place(museum, " AND made > :m", {":m": {"N": "9"}})) == ["10a", "10ab", "10b"]
+    begins = " AND made = :m AND begins_with(title, :t)"
+    assert places(by_place(museum, begins, {":m": {"N": "10"}, ":t": {"S": "a"}})) == ["10a", "10ab"]
+
+
+def test_an_index_key_of_several_attributes_pages(museum):
+    first = by_place(museum, Limit=2)
+    assert set(first["LastEvaluatedKey"]) == {"wing", "school", "made", "title", "pk"}
+    assert places(by_place(museum, ExclusiveStartKey=first["LastEvaluatedKey"])) == ["10a", "10ab", "10b"]
+    assert len(museum("Scan", TableName="museum", IndexName="by-place")["Items"]) == 5
+
+
+def test_every_partition_attribute_must_be_given(museum, refusal):
+    refused = refusal(
+        museum,
+        "Query",
+        TableName="museum",
+        IndexName="by-place",
+        KeyConditionExpression="wing = :w",
+        ExpressionAttributeValues={":w": {"S": "east"}},
+    )
+    assert refused.message == "Query condition missed key schema element: school"
