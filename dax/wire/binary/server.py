@@ -202,10 +202,10 @@ class ServerProtocol(asyncio.Protocol):
 
     def _advance(self) -> None:
         """Handle what has been received, until more is needed or something has to be waited for."""
-        self._disarm()
         self._hot = False
         for _ in range(_BURST):
-            if self._busy or self._write_paused or self._transport is None:
+            transport = self._transport
+            if self._busy or self._write_paused or transport is None or transport.is_closing():
                 return
             try:
                 event = self._connection.next_event()
@@ -214,6 +214,10 @@ class ServerProtocol(asyncio.Protocol):
                 return
             if event is NEED_DATA or event is PAUSED:
                 self._await_data()
+                return
+            self._disarm()
+            if isinstance(event, ConnectionClosed):
+                transport.close()
                 return
             self._handle(event)
         self._yield()
@@ -232,8 +236,6 @@ class ServerProtocol(asyncio.Protocol):
         elif isinstance(event, Greeting):
             self._session.user_agent = event.user_agent
             self._session.is_go = event.user_agent.startswith("DaxGo")
-        elif isinstance(event, ConnectionClosed) and self._transport is not None:
-            self._transport.close()
 
     async def _answer(self, work: Coroutine[Any, Any, Outcome]) -> None:
         outcome = await work
@@ -253,6 +255,7 @@ class ServerProtocol(asyncio.Protocol):
 
     def _refuse(self, cause: str) -> None:
         """The stream is broken: say so where somebody may be listening, and end it."""
+        self._disarm()
         log.warning(
             "%s: closed the connection of %s: %s", self._front.node.node_id, self._session.peer, cause
         )
@@ -269,9 +272,11 @@ class ServerProtocol(asyncio.Protocol):
         connection = self._connection
         self._read_on()
         if connection.state is State.PREAMBLE:
-            self._arm(self._front.options.greeting_timeout, "its greeting did not come in time")
-        elif connection.unread:
-            self._arm(self._front.options.request_timeout, "a request was begun and not finished in time")
+            return
+        if connection.unread:
+            # A message has its time from its first byte: what trickles in does not buy more.
+            if self._timer is None:
+                self._arm(self._front.options.request_timeout, "a request was begun and not finished in time")
         elif self._front.closing and self._transport is not None:
             self._transport.close()
         else:
