@@ -17,13 +17,14 @@ What a single coordinator cannot do: it does not survive its own process, and so
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
 from backend.errors import ServiceError
-from backend.protocol import Backend, Request
+from backend.protocol import Backend, Request, Response
 from cluster.config import ClusterConfig
 from cluster.runtime.base import Runtime, Timer
 from cluster.runtime.network import LinkBroken
@@ -95,9 +96,30 @@ class _Host:
     node_id: NodeId
     edge: Edge
     node: Node
+    store: _StoreLine
     requests: TaskGroup
     tasks: TaskGroup
     state: NodeState
+
+
+class _StoreLine:
+    """The store as one node has it until its end: what it still does after that does not get there."""
+
+    def __init__(self, node_id: NodeId, backend: Backend) -> None:
+        self._node_id = node_id
+        self._backend = backend
+        self._is_cut = False
+
+    def cut(self) -> None:
+        self._is_cut = True
+
+    async def execute(self, operation: str, request: Request) -> Response:
+        if self._is_cut:
+            raise ServiceError("InternalServerError", f"{self._node_id} is not running", status=500)
+        return await self._backend.execute(operation, request)
+
+    async def close(self) -> None:
+        """The store belongs to the cluster, which closes it."""
 
 
 class _Peers:
@@ -156,10 +178,10 @@ class Cluster:
         if self._promotion is not None:
             self._promotion.cancel()
             self._promotion = None
-        for host in self._hosts.values():
-            if host.state is NodeState.LIVE:
-                host.state = NodeState.DRAINING
-                await host.edge.drain()
+        live = [host for host in self._hosts.values() if host.state is NodeState.LIVE]
+        for host in live:
+            host.state = NodeState.DRAINING
+        await asyncio.gather(*(host.edge.drain() for host in live))
         # Only when no node takes requests any more: the last writes still want their primary.
         self.primary = None
         for host in self._hosts.values():
@@ -173,6 +195,7 @@ class Cluster:
         """The node dies at once. A dead primary is replaced after `failover_delay`."""
         host = self._live(node_id)
         host.state = NodeState.DEAD
+        host.store.cut()
         self.runtime.network.detach(node_id)
         host.edge.abort()
         host.requests.abort()
@@ -184,16 +207,18 @@ class Cluster:
         host = self._live(node_id)
         host.state = NodeState.DRAINING
         await host.edge.drain()
-        await host.requests.drain()
+        # Other nodes keep forwarding to a primary, so that this one waits for what there is, hands over, and
+        # then for what has come meanwhile. The node reports such late writes to its successor.
+        await host.requests.drain_present()
         successor = self._best() if self.primary == node_id else None
         if successor is not None:
             successor.node.warm(host.node.snapshot())
             self._promote(successor.node_id)
-        # Between the last request and this line nothing else has run: no write is left behind.
+        await host.requests.drain()
+        host.store.cut()
         self.runtime.network.detach(node_id)
         host.state = NodeState.STOPPED
         self._lost(node_id)
-        await host.requests.close()
         await host.tasks.close()
 
     async def restart(self, node_id: NodeId) -> None:
@@ -274,12 +299,16 @@ class Cluster:
         self._tell_roles()
 
     def _tell_roles(self) -> None:
-        present = [h for h in self._hosts.values() if h.state in (NodeState.LIVE, NodeState.WARMING)]
-        for host in present:
-            if host.node_id != self.primary:
-                host.node.become_replica(self.epoch, self.primary)
+        replicas = [
+            host
+            for host in self._hosts.values()
+            if host.state in (NodeState.LIVE, NodeState.WARMING, NodeState.DRAINING)
+            and host.node_id != self.primary
+        ]
+        for host in replicas:
+            host.node.become_replica(self.epoch, self.primary)
         if self.primary is not None:
-            others = tuple(h.node_id for h in present if h.node_id != self.primary)
+            others = tuple(host.node_id for host in replicas if host.state is not NodeState.DRAINING)
             self._hosts[self.primary].node.become_primary(self.epoch, others)
 
     def _elect(self) -> None:
@@ -318,10 +347,11 @@ class Cluster:
 
     def _new_host(self, node_id: NodeId, edge: Edge) -> _Host:
         tasks = TaskGroup(node_id)
+        store = _StoreLine(node_id, self.runtime.store_link(node_id, self.backend))
         node = Node(
             node_id,
             self.runtime.clock,
-            self.runtime.store_link(node_id, self.backend),
+            store,
             _Peers(self, node_id),
             tasks,
             self.config.node_settings(self.store_endpoint),
@@ -329,7 +359,7 @@ class Cluster:
         )
         requests = TaskGroup(node_id)
         self.runtime.network.attach(node_id, node.receive, requests)
-        return _Host(node_id, edge, node, requests, tasks, NodeState.LIVE)
+        return _Host(node_id, edge, node, store, requests, tasks, NodeState.LIVE)
 
     def _host(self, node_id: NodeId) -> _Host:
         try:

@@ -117,7 +117,7 @@ class Network:
         """
         await self._travel(sender, to)
         listener = self._listeners.get(to)
-        if listener is None:
+        if listener is None or sender not in self._listeners:
             raise LinkBroken(f"{sender} cannot reach {to}")
         try:
             result = await listener[1].run(work(), name=f"request from {sender}")

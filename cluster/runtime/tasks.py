@@ -74,6 +74,10 @@ class TaskGroup:
         for task in list(self._tasks):
             task.cancel()
 
+    async def drain_present(self) -> None:
+        """Wait for what is running now, and not for work begun meanwhile."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
     async def drain(self) -> None:
         """Wait until nothing is running, work begun meanwhile included."""
         while self._tasks:

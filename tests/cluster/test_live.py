@@ -230,6 +230,48 @@ async def test_a_stop_leaves_no_task_no_socket_and_no_complaint(client, in_threa
     await again.stop()
 
 
+async def test_what_a_dead_primary_had_still_to_write_is_not_written(live_cluster, client, in_thread):
+    cluster = await live_cluster(failover_delay=0)
+    await cluster.backend.execute("CreateTable", TABLE)
+    execute, gate, arrived = cluster.store.backend.execute, asyncio.Event(), asyncio.Event()
+
+    async def slow(operation, request):
+        if operation == "PutItem":
+            arrived.set()
+            await gate.wait()
+        return await execute(operation, request)
+
+    primary = client(cluster.node_endpoint("node-1"))
+    cluster.store.backend.execute = slow
+    first = asyncio.ensure_future(in_thread(lambda: primary.put_item(TableName="Things", Item=ITEM)))
+    await arrived.wait()
+    # The second write of the key waits inside the node until the first is through.
+    newer = {**ITEM, "v": {"N": "2"}}
+    second = asyncio.ensure_future(in_thread(lambda: primary.put_item(TableName="Things", Item=newer)))
+    while cluster.cluster.node("node-1").metrics.requests["PutItem"] < 2:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    cluster.kill("node-1")
+    gate.set()
+    for outcome in await asyncio.gather(first, second, return_exceptions=True):
+        assert isinstance(outcome, botocore.exceptions.HTTPClientError)
+    assert (await cluster.backend.execute("GetItem", KEY))["Item"] == ITEM
+
+
+async def test_a_port_taken_meanwhile_keeps_a_node_from_returning_and_harms_no_other(live_cluster):
+    cluster = await live_cluster()
+    host, port = cluster.cluster.address("node-3")
+    cluster.kill("node-3")
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind((host, port))
+        taken.listen()
+        with pytest.raises(PortInUse):
+            await cluster.restart("node-3")
+        assert [node["state"] for node in cluster.status()["nodes"]] == ["live", "live", "dead"]
+    await cluster.restart("node-3")
+    assert len(cluster.members()) == 3
+
+
 async def test_a_cluster_in_front_of_another_store(live_cluster, client, in_thread):
     store = await live_cluster(nodes=1)
     cluster = await live_cluster(backend_url=store.store_endpoint, nodes=2)

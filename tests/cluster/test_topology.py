@@ -171,6 +171,41 @@ def test_a_stopping_node_finishes_what_it_was_asked(play):
     play(with_table(main))
 
 
+def test_a_primary_is_replaced_under_writes_without_losing_one(play):
+    """A planned stop: some writes may be refused, none is forgotten, and no cache stays behind the store."""
+
+    async def main(cluster):
+        acknowledged, running = {}, True
+
+        async def write(through, key):
+            value = 0
+            while running:
+                value += 1
+                try:
+                    await put(cluster, through, key, value)
+                    acknowledged[key] = value
+                except ServiceError:
+                    await cluster.runtime.clock.sleep(0.001)
+
+        keys = {"a": "node-2", "b": "node-3", "c": "node-2"}
+        writers = [asyncio.ensure_future(write(node, key)) for key, node in keys.items()]
+        await cluster.runtime.clock.sleep(0.1)
+        before = dict(acknowledged)
+        await cluster.cluster.restart("node-1")
+        assert cluster.cluster.primary == "node-2"
+        await cluster.runtime.clock.sleep(0.1)
+        running = False
+        await asyncio.gather(*writers)
+        await cluster.runtime.clock.sleep(20)
+        for key in ("a", "b", "c"):
+            value = await stored(cluster, key)
+            assert value >= acknowledged[key] > before[key]
+            for node in cluster.config.node_ids():
+                assert (await get(cluster, node, key))[0] == value
+
+    play(with_table(main))
+
+
 @pytest.mark.parametrize(("dies_after", "reached"), [(0.0002, False), (2.0, True)])
 def test_a_write_in_flight_at_a_death_is_never_acknowledged(play, dies_after, reached):
     """It may have reached the store or not; who asked learns neither, at the primary or at a replica."""
