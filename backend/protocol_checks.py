@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs
 
 from backend.errors import ServiceError
+from backend.http1 import HttpAnswer
 from backend.protocol import Entropy
 from backend.wire import operation_of, parse
 
@@ -29,22 +30,16 @@ MIN_GZIP = 1024
 """Answers from this many bytes on are compressed for clients that ask for it."""
 
 Headers = Mapping[str, str]
-"""Case-insensitive, as aiohttp gives them."""
+"""Looked up by names in lower case."""
 
 _NOT_THE_PROTOCOL = b"<UnknownOperationException/>\n"
 _QUERY_PARAMETERS = (
     "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders", "X-Amz-Date",
 )  # fmt: skip
 _HEADER_PARAMETERS = ("Credential", "Signature", "SignedHeaders")
+_USUAL = re.compile(r"AWS4-HMAC-SHA256 Credential=[^ ,]+, ?SignedHeaders=[^ ,]+, ?Signature=[^ ,]+")
+"""What clients send. It needs no second look; other forms get one."""
 _SEPARATORS = re.compile(r"[, ]+")
-
-
-class HttpAnswer(NamedTuple):
-    """Status, headers and body as they go out; `Content-Length` is left to the edge."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 class RequestIds:
@@ -69,7 +64,7 @@ def content_type_of(headers: Headers) -> str:
 
 
 def _media_type(headers: Headers) -> str:
-    content_type = headers.get("Content-Type")
+    content_type = headers.get("content-type")
     if content_type is None or content_type == JSON_1_0:
         return content_type or ""
     return content_type.partition(";")[0].strip()
@@ -79,7 +74,7 @@ def answer_without_target(method: str, headers: Headers, body: bytes, region: st
     """The answer to a request that is not an operation; None when it may be one."""
     if method == "POST" and (not body or _media_type(headers) in (JSON_1_0, JSON)):
         return None
-    if method == "OPTIONS" and "Origin" in headers:
+    if method == "OPTIONS" and "origin" in headers:
         return HttpAnswer(200, _preflight(headers), b"")
     if method == "GET":
         return HttpAnswer(200, {}, f"healthy: dynamodb.{region}.amazonaws.com ".encode())
@@ -89,8 +84,8 @@ def answer_without_target(method: str, headers: Headers, body: bytes, region: st
 def _preflight(headers: Headers) -> dict[str, str]:
     answer = {"Access-Control-Max-Age": "172800"}
     for asked, allowed in (
-        ("Access-Control-Request-Headers", "Access-Control-Allow-Headers"),
-        ("Access-Control-Request-Method", "Access-Control-Allow-Methods"),
+        ("access-control-request-headers", "Access-Control-Allow-Headers"),
+        ("access-control-request-method", "Access-Control-Allow-Methods"),
     ):
         if headers.get(asked):
             answer[allowed] = headers[asked]
@@ -103,7 +98,7 @@ def read_operation(headers: Headers, query_string: str, body: bytes) -> tuple[st
     Raises SerializationException, UnknownOperationException, or what `authenticate` raises.
     """
     parsed = parse(body)
-    operation = operation_of(headers.get("X-Amz-Target"))
+    operation = operation_of(headers.get("x-amz-target"))
     authenticate(headers, query_string)
     return operation, parsed
 
@@ -113,7 +108,9 @@ def authenticate(headers: Headers, query_string: str) -> None:
 
     Raises MissingAuthenticationTokenException, IncompleteSignatureException or InvalidSignatureException.
     """
-    header = headers.get("Authorization")
+    header = headers.get("authorization")
+    if header is not None and not query_string and _USUAL.fullmatch(header) and headers.get("x-amz-date"):
+        return
     query = parse_qs(query_string, keep_blank_values=True) if query_string else {}
     in_query = "X-Amz-Algorithm" in query
     if header and in_query:
@@ -143,7 +140,7 @@ def _check_header(header: str, headers: Headers) -> None:
         for name in _HEADER_PARAMETERS
         if not given.get(name)
     ]
-    if not headers.get("X-Amz-Date") and not headers.get("Date"):
+    if not headers.get("x-amz-date") and not headers.get("date"):
         told.append("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header.")
     if told:
         raise ServiceError("IncompleteSignatureException", f"{' '.join(told)} Authorization={header}")
@@ -160,14 +157,14 @@ def answer_headers(headers: Headers, body: bytes, request_id: str) -> dict[str, 
         "x-amz-crc32": str(zlib.crc32(body)),
         "Content-Type": content_type_of(headers),
     }
-    if "Origin" in headers:
+    if "origin" in headers:
         answer["Access-Control-Allow-Origin"] = "*"
     return answer
 
 
 def wants_gzip(headers: Headers, body: bytes) -> bool:
     """Whether the answer goes out compressed. Its CRC32 is then that of the compressed bytes."""
-    return len(body) >= MIN_GZIP and "gzip" in headers.get("Accept-Encoding", "")
+    return len(body) >= MIN_GZIP and "gzip" in headers.get("accept-encoding", "")
 
 
 def compress(body: bytes) -> bytes:

@@ -16,6 +16,8 @@ from backend.protocol import Request, Response
 from backend.validation import shapes
 from backend.validation.model import TARGETS, model
 
+_operations: dict[str, str] = {}
+"""Targets that have been found -> their operations."""
 _UPPER_CASE_MESSAGE = frozenset({"SerializationException", "AccessDeniedException"})
 
 
@@ -24,9 +26,13 @@ def operation_of(target: str | None) -> str:
 
     Raises UnknownOperationException for anything that neither DynamoDB nor DynamoDB Streams has.
     """
+    known = _operations.get(target or "")
+    if known is not None:
+        return known
     service, _, operation = (target or "").partition(".")
     if service not in TARGETS or operation not in model(TARGETS[service]):
         raise shapes.unknown_operation()
+    _operations[f"{service}.{operation}"] = operation
     return operation
 
 

@@ -26,8 +26,8 @@ from typing import Any
 
 from aiohttp import HttpVersion11, web
 
+from backend.aiohttp_edge import read_body, respond, too_large
 from backend.errors import ServiceError
-from backend.http import read_body, respond, too_large
 from backend.protocol import Entropy
 from backend.protocol_checks import (
     JSON,
