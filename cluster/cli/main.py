@@ -12,6 +12,7 @@ Rules of this file:
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 import traceback
@@ -64,6 +65,7 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line; its exit code. Nothing that a command raises leaves here."""
+    _log_in_lines()
     try:
         code = cli.main(arguments, prog_name="daxsim", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -86,6 +88,23 @@ def run(arguments: list[str]) -> int:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return _fail(f"internal error, {what} (DAXSIM_DEBUG=1 shows where)", 1)
     return code if isinstance(code, int) else 0
+
+
+class _LineFormatter(logging.Formatter):
+    """A log record in one line, its traceback only for those who ask."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if os.environ.get("DAXSIM_DEBUG"):
+            return super().format(record)
+        error = record.exc_info[1] if record.exc_info else None
+        cause = f" ({type(error).__name__}: {error})" if error else ""
+        return f"daxsim: {record.getMessage()}{cause}"
+
+
+def _log_in_lines() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_LineFormatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
 def _usage(error: click.UsageError) -> str:

@@ -10,6 +10,7 @@ import asyncio
 import signal
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,11 +20,12 @@ from rich.table import Table
 from rich.text import Text
 
 from cluster.cli import sample_data
+from cluster.cli.security import MADE_CERTIFICATES, made_certificate, read_credentials
 from cluster.cli.values import Bytes, format_bytes
 from cluster.config import ClusterConfig, ConfigError
 from cluster.live import LiveCluster, start_live
 from cluster.runtime import live
-from cluster.runtime.listener import PortInUse
+from cluster.runtime.listener import CannotListen
 
 _DEFAULTS = ClusterConfig()
 
@@ -103,13 +105,38 @@ _DEFAULTS = ClusterConfig()
     metavar="URL",
     help="Stand in front of this DynamoDB-compatible endpoint instead of the embedded engine.",
 )
+@click.option(
+    "--credentials",
+    "credentials_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help='Verify the signatures of DAX clients: JSON of {"access key id": "secret access key"}.',
+)
+@click.option("--advertise", metavar="IP", help="The address that DAX clients are told, if not --host.")
+@click.option("--tls", is_flag=True, help="Also speak TLS (daxs://, https://), with a certificate made here.")
+@click.option("--tls-certificate", metavar="FILE", help="Use this PEM certificate instead.")
+@click.option("--tls-key", metavar="FILE", help="The key of --tls-certificate.")
+@click.option("--trace", is_flag=True, help="Print each request of a DAX client, decoded.")
 @click.option("--sample-data", "with_samples", is_flag=True, help="Create four small tables with items.")
 @click.option("--json", "as_json", is_flag=True, help="Print the endpoints as one line of JSON.")
 @click.option("--until-eof", is_flag=True, hidden=True, help="Also stop when standard input ends.")
 def up(
-    with_samples: bool, as_json: bool, until_eof: bool, item_cache_entries: int | None, **settings: Any
+    with_samples: bool,
+    as_json: bool,
+    until_eof: bool,
+    trace: bool,
+    tls: bool,
+    item_cache_entries: int | None,
+    credentials_file: Path | None,
+    **settings: Any,
 ) -> int:
     """Run a cluster until Ctrl-C."""
+    if credentials_file is not None:
+        settings["credentials"] = read_credentials(credentials_file)
+    if tls and settings["tls_certificate"] is None:
+        settings["tls_certificate"], settings["tls_key"] = made_certificate(
+            settings["host"], settings["advertise"], MADE_CERTIFICATES
+        )
     if item_cache_entries is not None:
         settings.update(
             unit_size=True, item_cache_bytes=item_cache_entries, query_cache_bytes=item_cache_entries
@@ -119,20 +146,24 @@ def up(
     except ConfigError as error:
         raise click.UsageError(_in_option_names(str(error))) from error
     try:
-        live.run(_serve(config, with_samples=with_samples, as_json=as_json, until_eof=until_eof))
-    except PortInUse as error:
+        live.run(_serve(config, trace=trace, with_samples=with_samples, as_json=as_json, until_eof=until_eof))
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    except CannotListen as error:
         raise click.ClickException(f"{error}; choose others with --port and --store-port") from error
     return 0
 
 
-async def _serve(config: ClusterConfig, *, with_samples: bool, as_json: bool, until_eof: bool) -> None:
+async def _serve(
+    config: ClusterConfig, *, trace: bool, with_samples: bool, as_json: bool, until_eof: bool
+) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     if until_eof:
         await _stop_at_eof(stopped)
-    cluster = await start_live(config)
+    cluster = await start_live(config, _print_trace if trace else None)
     try:
         tables = await sample_data.load(cluster.backend) if with_samples else []
         if as_json:
@@ -144,6 +175,11 @@ async def _serve(config: ClusterConfig, *, with_samples: bool, as_json: bool, un
         await cluster.stop()
     if not as_json:
         print("\nThe cluster has stopped.")
+
+
+def _print_trace(line: str) -> None:
+    """On standard error, which `--json` leaves to people."""
+    click.echo(line, err=True)
 
 
 async def _stop_at_eof(stopped: asyncio.Event) -> None:
@@ -205,8 +241,13 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
     more = _WITH_SAMPLES if with_samples else _WITHOUT_SAMPLES.format(store=cluster.store_endpoint)
     for line in (program + more).splitlines():
         console.print(Text("    " + line, style="cyan"))
+    scheme = "dax(s)" if config.tls_certificate else "dax"
+    dax = cluster.endpoint.replace("http", scheme, 1)
+    console.print(f"\nThe DAX SDK clients connect unmodified: [cyan]{dax}[/cyan]")
+    if config.tls_certificate:
+        console.print(f"They trust the cluster by trusting {config.tls_certificate}")
     endpoint = "" if cluster.endpoint == "http://127.0.0.1:8111" else f" --endpoint {cluster.endpoint}"
-    console.print(f"\nIn another terminal: daxsim status{endpoint}. Ctrl-C stops the cluster.")
+    console.print(f"In another terminal: daxsim status{endpoint}. Ctrl-C stops the cluster.")
 
 
 def _addresses(cluster: LiveCluster) -> Table:
