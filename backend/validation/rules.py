@@ -1,7 +1,7 @@
 """Rules between the parameters of one request, told one at a time: the first broken rule is the answer.
 
-`EARLY` rules speak before the constraints are collected, `LATE` rules after them. Rules that the service comes
-to only after the attribute values stand here too; the operations call them in their place.
+`EARLY` rules speak before the constraints are collected, `LATE` rules after them. Rules that the service
+comes to only after the attribute values stand here too; the operations call them in their place.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def test_requests_with_each_kind_of_body() -> None:
 def test_it_does_not_matter_in_which_pieces_data_comes(cuts: list[int]) -> None:
     data = LENGTH + CHUNKED + BARE
     marks = [0, *sorted(cuts), len(data)]
-    pieces = [data[start:stop] for start, stop in zip(marks, marks[1:], strict=False)]
+    pieces = [data[start:stop] for start, stop in pairwise(marks)]
     assert parse(RequestParser(100), *pieces) == parse(RequestParser(100), data)
 
 
