@@ -70,7 +70,7 @@ def run(options: Options) -> list[Report]:
 
 def _candidates(stack: ExitStack, report: Report) -> Iterator[_Candidate]:
     node, store = stack.enter_context(servers.daxsim())
-    asyncio.run(_prepare(store))
+    asyncio.run(prepare(store))
     hit = asyncio.run(_hit(node))
     yield _Candidate(OURS, node)
     yield _Candidate("daxsim store", store)
@@ -82,7 +82,7 @@ def _candidates(stack: ExitStack, report: Report) -> Iterator[_Candidate]:
                 url = stack.enter_context(peer())
         except servers.Unavailable:
             continue
-        asyncio.run(_prepare(url))
+        asyncio.run(prepare(url))
         yield _Candidate(name, url)
 
 
@@ -95,7 +95,7 @@ def _noting(name: str, report: Report) -> Iterator[None]:
         raise
 
 
-async def _prepare(url: str) -> None:
+async def prepare(url: str) -> None:
     """The table and the item, at a DynamoDB endpoint; some create a table slowly."""
     connection = Connection(url)
     await connection.call("CreateTable", CREATE)

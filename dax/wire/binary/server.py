@@ -17,9 +17,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from backend.protocol import Entropy
 from dax.node import Node
@@ -34,7 +34,7 @@ from dax.wire.binary.connection import (
 )
 from dax.wire.binary.endpoints import Address, Directory, parse_address
 from dax.wire.binary.events import Authorization, Call, ConnectionClosed, Failure, Greeting, Reply
-from dax.wire.binary.service import Outcome, Service, ServiceOptions, Session
+from dax.wire.binary.service import Outcome, Service, ServiceOptions, Session, Work
 from dax.wire.binary.state import Role, State
 from dax.world import Tasks
 
@@ -237,8 +237,8 @@ class ServerProtocol(asyncio.Protocol):
             self._session.user_agent = event.user_agent
             self._session.is_go = event.user_agent.startswith("DaxGo")
 
-    async def _answer(self, work: Coroutine[Any, Any, Outcome]) -> None:
-        outcome = await work
+    async def _answer(self, work: Work) -> None:
+        outcome = await work()
         self._busy = False
         if self._transport is None:
             return

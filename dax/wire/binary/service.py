@@ -19,6 +19,7 @@ import base64
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from backend.errors import ServiceError, resource_not_found
@@ -81,6 +82,9 @@ class _SchemaNeeded(Exception):
 
 
 Outcome = Reply | Failure
+
+Work = Callable[[], Coroutine[Any, Any, Outcome]]
+"""Starts what an answer has to wait for."""
 
 
 class Service:
@@ -154,7 +158,7 @@ class Service:
                 refusal.message,
             )
 
-    def begin(self, call: Call, session: Session) -> Outcome | Coroutine[Any, Any, Outcome]:
+    def begin(self, call: Call, session: Session) -> Outcome | Work:
         """The answer to a request, or the work that will give it. Neither raises."""
         try:
             if not session.authorized:
@@ -166,7 +170,7 @@ class Service:
                 return self._get_item(call, session)
         except Exception as failure:
             return self._failure(failure, call)
-        return self._finish(call, session)
+        return partial(self._finish, call, session)
 
     async def _finish(self, call: Call, session: Session, decoded: Decoded | None = None) -> Outcome:
         """What has to wait for the node."""
@@ -182,23 +186,23 @@ class Service:
         except Exception as failure:
             return self._failure(failure, call, decoded)
 
-    def _get_item(self, call: Call, session: Session) -> Outcome | Coroutine[Any, Any, Outcome]:
+    def _get_item(self, call: Call, session: Session) -> Outcome | Work:
         """A GetItem is answered at once when the schema is known and the whole item is cached."""
         try:
             decoded = requests.decode(
                 call.method, call.arguments, self._lenient if session.is_go else self._context
             )
         except _SchemaNeeded:
-            return self._finish(call, session)
+            return partial(self._finish, call, session)
         key = self._node.memo_key(decoded.request)
         if key is None:
-            return self._finish(call, session, decoded)
+            return partial(self._finish, call, session, decoded)
         schema = decoded.target.schema
         self._remember(call.frame, key, schema)
         started = self._clock.now()
         entry = self._node.hit(key, started)
         if entry is None:
-            return self._finish(call, session, decoded)
+            return partial(self._finish, call, session, decoded)
         encoded = entry.binary or self._encode_entry(entry, schema)
         served_from = ServedFrom.NEGATIVE_ENTRY if entry.negative else ServedFrom.ITEM_CACHE
         self._trace(decoded.operation, decoded.request, str(served_from), started)

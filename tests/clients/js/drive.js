@@ -2,6 +2,9 @@
 //
 //   node drive.js <v3|v1> <endpoint>
 //
+// With DAX_TIMEOUT_MS set, a request that has not settled by then is given up, as {"error": {"code": "GivenUp"}}:
+// these clients do not notice that a pooled connection was closed, and never settle the request that they sent on it.
+//
 // stdin: one JSON document {"operation", "request"} a line, binary as base64. Each is run as it comes, and answered
 // by one line on stdout: {"response"} or {"error": {"code", "message", "reasons"}}.
 'use strict';
@@ -53,10 +56,20 @@ function encodeBinary(value) {
   return encoded;
 }
 
+function inTime(promise) {
+  const limit = Number(process.env.DAX_TIMEOUT_MS || 0);
+  if (!limit) return promise;
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error('no answer'), { code: 'GivenUp' })), limit);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 async function run(client, { operation, request }) {
   const method = operation[0].toLowerCase() + operation.slice(1);
   try {
-    const { $metadata, $response, ...response } = await client[method](decodeBinary(request));
+    const { $metadata, $response, ...response } = await inTime(client[method](decodeBinary(request)));
     return { response: encodeBinary(response) };
   } catch (failure) {
     const reasons = failure.cancellationReasons || failure.CancellationReasons;
