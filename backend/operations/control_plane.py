@@ -62,8 +62,8 @@ def tagged_table(
 ) -> Table:
     """The table whose ARN the ResourceArn of a tag operation is.
 
-    `parameter` names the list that must be there beside it, `what` its elements. Raises ValidationException for
-    what is no ARN of a table, AccessDeniedException for what belongs to somebody else, and
+    `parameter` names the list that must be there beside it, `what` its elements. Raises ValidationException
+    for what is no ARN of a table, AccessDeniedException for what belongs to somebody else, and
     ResourceNotFoundException.
     """
     arn = request.get("ResourceArn")

@@ -252,7 +252,7 @@ def _apply_indexes(
 
 
 def _show_change(shown: dict[str, Any], asked: Mapping[str, int], now: float) -> None:
-    """Date the change that has begun in the ProvisionedThroughput of the answer, which shows the old units."""
+    """Date the change that has begun in the ProvisionedThroughput of the answer, still of the old units."""
     differences = [asked[name] - shown[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")]
     if max(differences) > 0:
         shown["LastIncreaseDateTime"] = now
