@@ -149,7 +149,7 @@ class LiveCluster:
     # Life
 
     async def start(self) -> None:
-        """Open every port. Raises PortInUse, and then nothing is left open."""
+        """Open every port. Raises CannotListen, and then nothing is left open."""
         try:
             if self.config.store_port is not None:
                 await self._store_listener.open()
@@ -205,7 +205,7 @@ class LiveCluster:
     @property
     def endpoint(self) -> str:
         """The cluster's URL, for boto3's `endpoint_url`."""
-        return f"http://{self._endpoint.host}:{self._endpoint.port}"
+        return _url(self._endpoint.host, self._endpoint.port)
 
     @property
     def dax_endpoint(self) -> str:
@@ -217,12 +217,11 @@ class LiveCluster:
         """The store's own URL; None when `store_port` is None."""
         if self.config.store_port is None:
             return None
-        return f"http://{self._store_listener.host}:{self._store_listener.port}"
+        return _url(self._store_listener.host, self._store_listener.port)
 
     def node_endpoint(self, node_id: NodeId) -> str:
         """The URL of one node, live or not. Raises UnknownNode."""
-        host, port = self.cluster.address(node_id)
-        return f"http://{host}:{port}"
+        return _url(*self.cluster.address(node_id))
 
 
 def _binary_options(config: ClusterConfig, trace: Trace | None) -> BinaryOptions:
@@ -240,8 +239,14 @@ def _tls(config: ClusterConfig) -> ssl.SSLContext | None:
         raise ConfigError(f"the TLS certificate cannot be used: {failure}") from None
 
 
+def _url(host: str, port: int) -> str:
+    """How a client of this machine gets there: a wildcard address is none to connect to."""
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
 async def start_live(config: ClusterConfig, trace: Trace | None = None) -> LiveCluster:
-    """Start a cluster and give it, running. Raises ConfigError or PortInUse.
+    """Start a cluster and give it, running. Raises ConfigError or CannotListen.
 
     `trace` gets a line for each request of a DAX client.
     """

@@ -71,7 +71,7 @@ class Edge(Protocol):
         ...
 
     async def open(self, node: Node, requests: TaskGroup) -> None:
-        """Begin to serve `node`. Requests without a socket's own task run in `requests`. Raises PortInUse."""
+        """Begin to serve `node`. What has no task of its own runs in `requests`. Raises CannotListen."""
         ...
 
     def abort(self) -> None:
@@ -243,7 +243,9 @@ class Cluster:
             self._tell_roles()
             raise
         fresh.state = NodeState.LIVE
-        if self.primary is None and self._promotion is None:
+        alone = all(host is fresh or host.state is not NodeState.LIVE for host in self._hosts.values())
+        if self.primary is None and (alone or self._promotion is None):
+            # Nobody else could take over: there is nothing to wait for.
             self._elect()
 
     def _peer_to_warm_from(self) -> Node | None:
@@ -313,7 +315,9 @@ class Cluster:
 
     def _elect(self) -> None:
         """Promote the live replica that knows most, if there is any."""
-        self._promotion = None
+        if self._promotion is not None:
+            self._promotion.cancel()
+            self._promotion = None
         best = self._best()
         if self.primary is None and best is not None:
             self._promote(best.node_id)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import os
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,16 +32,20 @@ _NO_TLS_HERE = bytes((0x15, 3, 1, 0, 2, 2, 40))
 """A TLS record: fatal alert, handshake_failure. The client then says so, rather than hang."""
 
 
-class PortInUse(OSError):
-    """The port is taken by another program; the text is one line for a person."""
+class CannotListen(Exception):
+    """The port cannot be opened; the text is one line for a person."""
 
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__(errno.EADDRINUSE, f"port {port} on {host} is in use by another program")
+    def __init__(self, host: str, port: int, text: str) -> None:
+        super().__init__(text)
         self.host = host
         self.port = port
 
-    def __str__(self) -> str:
-        return f"port {self.port} on {self.host} is in use by another program"
+
+class PortInUse(CannotListen):
+    """Another program listens on that port."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(host, port, f"port {port} on {host} is in use by another program")
 
 
 class Connections:
@@ -176,7 +181,7 @@ class Listener:
         self._server: asyncio.AbstractServer | None = None
 
     async def open(self) -> None:
-        """Listen. With port 0 the system chooses one, which `port` then tells. Raises PortInUse."""
+        """Listen. With port 0 the system chooses one, which `port` then tells. Raises CannotListen."""
         loop = asyncio.get_running_loop()
         try:
             server = await loop.create_server(
@@ -188,7 +193,9 @@ class Listener:
         except OSError as failure:
             if failure.errno == errno.EADDRINUSE:
                 raise PortInUse(self.host, self.port) from None
-            raise
+            reason = os.strerror(failure.errno) if failure.errno and failure.errno > 0 else str(failure)
+            text = f"cannot listen on port {self.port} of {self.host}: {reason}"
+            raise CannotListen(self.host, self.port, text) from None
         self._server = server
         self.port = server.sockets[0].getsockname()[1]
 

@@ -272,6 +272,13 @@ async def test_a_port_taken_meanwhile_keeps_a_node_from_returning_and_harms_no_o
     assert len(cluster.members()) == 3
 
 
+async def test_a_cluster_on_every_address_tells_one_that_can_be_connected_to(live_cluster, client, in_thread):
+    cluster = await live_cluster(host="0.0.0.0", nodes=1)
+    assert cluster.endpoint.startswith("http://127.0.0.1:")
+    await cluster.backend.execute("CreateTable", TABLE)
+    await in_thread(lambda: client(cluster.endpoint).put_item(TableName="Things", Item=ITEM))
+
+
 async def test_a_cluster_in_front_of_another_store(live_cluster, client, in_thread):
     store = await live_cluster(nodes=1)
     cluster = await live_cluster(backend_url=store.store_endpoint, nodes=2)

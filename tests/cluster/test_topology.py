@@ -129,6 +129,17 @@ def test_a_primary_that_returns_before_its_replacement_is_no_primary_any_more(pl
     play(main)
 
 
+def test_a_lone_primary_that_returns_is_the_primary_at_once(play):
+    async def main(cluster):
+        cluster.cluster.kill("node-1")
+        await cluster.cluster.restart("node-1")
+        assert roles(cluster) == {"node-1": "primary"}
+        await cluster.runtime.clock.sleep(2)
+        assert (roles(cluster), cluster.cluster.epoch) == ({"node-1": "primary"}, 2)
+
+    play(main, nodes=1)
+
+
 def test_a_cluster_that_lost_every_node_starts_again(play):
     async def main(cluster):
         await put(cluster, "node-1", "a", 1)

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from cluster.runtime.listener import Fronts, Listener, PortInUse
+from cluster.runtime.listener import CannotListen, Fronts, Listener, PortInUse
 
 pytestmark = pytest.mark.live
 
@@ -100,6 +100,13 @@ async def test_a_taken_port_is_one_clear_line():
         with pytest.raises(PortInUse) as refused:
             await Listener("127.0.0.1", port, lambda: None).open()
     assert str(refused.value) == f"port {port} on 127.0.0.1 is in use by another program"
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
+async def test_an_address_that_is_not_ours_is_one_clear_line(host):
+    with pytest.raises(CannotListen, match=f"cannot listen on port 0 of {host}: ") as refused:
+        await Listener(host, 0, lambda: None).open()
+    assert "\n" not in str(refused.value)
 
 
 async def test_a_closed_listener_may_be_opened_again_on_its_port(fronts):
