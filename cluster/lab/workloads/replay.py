@@ -147,7 +147,7 @@ class Result:
             "miss_ratio": self.miss_ratio,
             "store_reads": self.misses,
             "store_reads_saved": self.hits,
-            "served_from": dict(self.served_from),
+            "served_from": {str(source): count for source, count in self.served_from.items()},
             "errors": dict(self.errors),
             "seconds": self.seconds,
             "requests_per_second": self.throughput,
