@@ -65,7 +65,7 @@ def validation_error(message: str) -> ServiceError:
 
 
 def serialization_error(message: str | None = None) -> ServiceError:
-    """A `SerializationException`: a JSON value is of a type that the operation's model does not have there."""
+    """A `SerializationException`: a JSON value of a type that the operation's model does not have there."""
     return ServiceError("SerializationException", message)
 
 

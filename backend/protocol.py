@@ -30,7 +30,7 @@ class Backend(Protocol):
     """A table store: the embedded engine, or any DynamoDB-compatible endpoint."""
 
     async def execute(self, operation: str, request: Request) -> Response:
-        """Run one DynamoDB operation (`"GetItem"`). Raises `backend.errors.ServiceError`, and nothing else."""
+        """Run one DynamoDB operation (`"GetItem"`). Raises `backend.errors.ServiceError`, nothing else."""
         ...
 
     async def close(self) -> None:

@@ -15,11 +15,10 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 from backend.errors import ServiceError
-from backend.http1 import HttpAnswer
 from backend.protocol import Entropy
 from backend.wire import operation_of, parse
 
@@ -40,6 +39,14 @@ _HEADER_PARAMETERS = ("Credential", "Signature", "SignedHeaders")
 _USUAL = re.compile(r"AWS4-HMAC-SHA256 Credential=[^ ,]+, ?SignedHeaders=[^ ,]+, ?Signature=[^ ,]+")
 """What clients send. It needs no second look; other forms get one."""
 _SEPARATORS = re.compile(r"[, ]+")
+
+
+class EarlyAnswer(NamedTuple):
+    """What a request that is no operation gets."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
 
 
 class RequestIds:
@@ -70,15 +77,15 @@ def _media_type(headers: Headers) -> str:
     return content_type.partition(";")[0].strip()
 
 
-def answer_without_target(method: str, headers: Headers, body: bytes, region: str) -> HttpAnswer | None:
+def answer_without_target(method: str, headers: Headers, body: bytes, region: str) -> EarlyAnswer | None:
     """The answer to a request that is not an operation; None when it may be one."""
     if method == "POST" and (not body or _media_type(headers) in (JSON_1_0, JSON)):
         return None
     if method == "OPTIONS" and "origin" in headers:
-        return HttpAnswer(200, _preflight(headers), b"")
+        return EarlyAnswer(200, _preflight(headers), b"")
     if method == "GET":
-        return HttpAnswer(200, {}, f"healthy: dynamodb.{region}.amazonaws.com ".encode())
-    return HttpAnswer(404, {}, _NOT_THE_PROTOCOL)
+        return EarlyAnswer(200, {}, f"healthy: dynamodb.{region}.amazonaws.com ".encode())
+    return EarlyAnswer(404, {}, _NOT_THE_PROTOCOL)
 
 
 def _preflight(headers: Headers) -> dict[str, str]:

@@ -115,7 +115,9 @@ class LiveCluster:
         self._endpoint = Listener(
             config.host, ports[0], self._next_fronts, self._claim_for_operator, self.tls
         )
-        self._store_front = StoreFront(self.store, self.runtime.entropy, region=config.region)
+        self._store_front = StoreFront(
+            self.store, self.runtime.entropy, self.runtime.clock.now, region=config.region
+        )
         self._store_fronts = Fronts(self._store_front)
         self._store_listener = Listener(config.host, config.store_port or 0, lambda: self._store_fronts)
 

@@ -78,7 +78,7 @@ class Endpoint:
 @pytest_asyncio.fixture
 async def endpoint() -> AsyncIterator[Endpoint]:
     backend = ScriptedBackend()
-    front = StoreFront(backend, lambda n: bytes(range(n)))
+    front = StoreFront(backend, lambda n: bytes(range(n)), lambda: 0.0)
     server = await asyncio.get_running_loop().create_server(front, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with aiohttp.ClientSession(auto_decompress=False) as session:

@@ -66,7 +66,7 @@ class World:
         return client
 
     async def front(self, backend: ScriptedBackend, **settings: Any) -> RemoteBackend:
-        front = StoreFront(backend, bytes)
+        front = StoreFront(backend, bytes, lambda: 0.0)
         client = self.client(await self.serve(front), **settings)
         self._ends.append(lambda: front.shutdown(1))
         return client

@@ -4,7 +4,7 @@
 
 The rules of this file:
 
-* Around an operation everything is as at the store (`backend.protocol_checks`, `backend.http`), so that a
+* Around an operation everything is as at the store (`backend.http_edge`), so that a
   client cannot tell the two apart by anything but the headers below.
 * Every answer of an operation says where it came from:
   `x-daxsim-node` the node that answered, and unless it is an error
@@ -19,89 +19,44 @@ The rules of this file:
 from __future__ import annotations
 
 import asyncio
-import logging
 import zlib
-from email.utils import formatdate
+from collections.abc import Mapping
 from typing import Any
 
-from aiohttp import HttpVersion11, web
+from aiohttp import web
 
-from backend.aiohttp_edge import read_body, respond, too_large
 from backend.errors import ServiceError
-from backend.protocol import Entropy
-from backend.protocol_checks import (
-    JSON,
-    JSON_1_0,
-    MIN_GZIP,
-    RequestIds,
-    answer_headers,
-    answer_without_target,
-    authenticate,
-    internal_server_error,
-    read_operation,
-    wants_gzip,
-)
-from backend.validation.shapes import decode
+from backend.http_edge import Front, WholeResponse, is_plain
+from backend.protocol import Entropy, Request
+from backend.protocol_checks import JSON, JSON_1_0, authenticate, wants_gzip
 from backend.wire import encode_response, error_body
 from dax.answer import Answer
 from dax.cache.entries import Entry
 from dax.node import Node
 from dax.wire.json import admin
-from dax.wire.json.canned import CannedResponse
 from dax.wire.json.memo import RequestMemo
 
-log = logging.getLogger(__name__)
-
-_LARGEST_HEADER = 64 * 1024
-"""Bytes of one header line: signed headers and session tokens are long."""
 _GET_ITEM = "DynamoDB_20120810.GetItem"
 
 
-class NodeFront:
-    """A protocol factory for asyncio servers, one protocol a connection."""
+class NodeFront(Front):
+    """A `Front` whose operations a node executes."""
 
     def __init__(self, node: Node, entropy: Entropy, *, region: str = "us-east-1") -> None:
+        super().__init__(entropy, node.clock.now, region=region)
         self._node = node
-        self._request_ids = RequestIds(entropy)
-        self._region = region
+        self._node_header = {"x-daxsim-node": node.node_id}
         self._memo = RequestMemo()
-        self._server: _CountingServer | None = None
-        self._date_second = -1
-        self._tail = ""
 
-    def __call__(self) -> asyncio.Protocol:
-        """A new connection. Needs a running event loop."""
-        if self._server is None:
-            self._server = _CountingServer(
-                self._node,
-                self._handle,
-                access_log=None,
-                max_line_size=_LARGEST_HEADER,
-                max_field_size=_LARGEST_HEADER,
-            )
-        return self._server()
-
-    async def shutdown(self, patience: float) -> None:
-        """Close every connection once its answer is out, or after `patience` seconds."""
-        if self._server is not None:
-            self._server.pre_shutdown()
-            await self._server.shutdown(patience)
-
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        content = request.content
-        # Most requests arrive in one piece, the limit being far above it.
-        body = content.read_nowait() if content.is_eof() else await read_body(request)
-        if body is None:
-            return too_large(self._request_ids.next())
-        metrics = self._node.metrics
-        metrics.network_bytes_in += len(body)
-        return self._hit(request, body) or await self._answer(request, body)
+    def make_server(self, **options: Any) -> web.Server:
+        return _CountingServer(self._node, self._handle, **options)
 
     # A hit, recognised by its bytes
 
-    def _hit(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse | None:
+    def shortcut(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse | None:
         """The answer to a plain GetItem that hits; None when the request takes the long way."""
         node = self._node
+        node.metrics.network_bytes_in += len(body)
         key = self._memo.get(body, node.schema_generation)
         if key is None:
             return None
@@ -110,8 +65,7 @@ class NodeFront:
             headers.get("X-Amz-Target") != _GET_ITEM
             or "Origin" in headers
             or request.method != "POST"
-            or request.version != HttpVersion11
-            or not request.keep_alive
+            or not is_plain(request)
         ):
             return None
         content_type = headers.get("Content-Type")
@@ -128,55 +82,45 @@ class NodeFront:
         answer = entry.json or _encode(entry)
         served_from = "negative-entry" if entry.item is None else "item-cache"
         age = f"{max(0.0, now - entry.stored_at):.3f}"
+        if wants_gzip(headers, answer):
+            extra = {"x-daxsim-served-from": served_from, "x-daxsim-age": age, **self._node_header}
+            return self.respond(request, 200, answer, extra)
         node.metrics.network_bytes_out += len(answer)
-        request_id = self._request_ids.next()
-        if len(answer) >= MIN_GZIP and wants_gzip(headers, answer):
-            extra = {"x-daxsim-served-from": served_from, "x-daxsim-age": age, "x-daxsim-node": node.node_id}
-            return respond(request, 200, answer, request_id, extra)
-        if int(now) != self._date_second:
-            self._date_second = int(now)
-            self._tail = f"x-daxsim-node: {node.node_id}\r\nDate: {formatdate(now, usegmt=True)}\r\n\r\n"
         head = (
             f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n{entry.json_head}"
-            f"x-amzn-RequestId: {request_id}\r\nx-daxsim-served-from: {served_from}\r\n"
-            f"x-daxsim-age: {age}\r\n{self._tail}"
+            f"x-amzn-RequestId: {self.request_ids.next()}\r\nx-daxsim-served-from: {served_from}\r\n"
+            f"x-daxsim-age: {age}\r\nx-daxsim-node: {node.node_id}\r\nDate: {self.date()}\r\n\r\n"
         )
-        return CannedResponse(head.encode(), answer)
+        return WholeResponse(head.encode() + answer)
 
     # The long way
 
-    async def _answer(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        headers = request.headers
+    async def answer(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
         if request.path.startswith(admin.PREFIX):
             return self._administer(request, body)
-        early = answer_without_target(request.method, headers, body, self._region)
-        if early is not None:
-            answered = answer_headers(headers, early.body, self._request_ids.next()) | early.headers
-            del answered["Content-Type"]
-            return web.Response(status=early.status, headers=answered, body=early.body)
-        status, answer, extra = await self._execute(request, body)
-        self._node.metrics.network_bytes_out += len(answer)
-        return respond(request, status, answer, self._request_ids.next(), extra)
+        return await super().answer(request, body)
 
-    async def _execute(self, request: web.BaseRequest, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+    async def run(self, operation: str, request: Request, body: bytes) -> tuple[bytes, Mapping[str, str]]:
         node = self._node
-        try:
-            operation, parsed = read_operation(request.headers, request.query_string, body)
-            decoded = decode(operation, parsed)
-            answer = await node.execute(operation, decoded)
-            key = self._node.memo_key(decoded) if operation == "GetItem" else None
-            if key is not None:
-                self._memo.put(body, key)
-            entry = answer.entry
-            encoded = encode_response(answer.response) if entry is None else entry.json or _encode(entry)
-            return 200, encoded, provenance(answer)
-        except ServiceError as error:
-            return error.status, error_body(error), {"x-daxsim-node": node.node_id}
-        except Exception:
-            log.exception("a defect in answering %s", request.headers.get("X-Amz-Target"))
-            defect = internal_server_error()
-            node.metrics.count_failure(defect)
-            return defect.status, error_body(defect), {"x-daxsim-node": node.node_id}
+        answer = await node.execute(operation, request)
+        key = node.memo_key(request) if operation == "GetItem" else None
+        if key is not None:
+            self._memo.put(body, key)
+        entry = answer.entry
+        encoded = encode_response(answer.response) if entry is None else entry.json or _encode(entry)
+        return encoded, provenance(answer)
+
+    def respond(
+        self, request: web.BaseRequest, status: int, body: bytes, extra: Mapping[str, str]
+    ) -> web.StreamResponse:
+        self._node.metrics.network_bytes_out += len(body)
+        return super().respond(request, status, body, extra)
+
+    def error_headers(self) -> Mapping[str, str]:
+        return self._node_header
+
+    def count_defect(self, error: ServiceError) -> None:
+        self._node.metrics.count_failure(error)
 
     def _administer(self, request: web.BaseRequest, body: bytes) -> web.Response:
         try:
