@@ -254,7 +254,8 @@ def javascript_missing() -> str | None:
 
 @contextmanager
 def javascript_driver(kind: str, endpoint: str) -> Iterator[Run]:
-    """`kind` is "v3" (`@amazon-dax-sdk/client-dax`) or "v1" (`amazon-dax-client`)."""
+    """`kind` is "v3" (`@amazon-dax-sdk/client-dax`), "v3-document" (`lib-dax`) or "v1"
+    (`amazon-dax-client`)."""
     environment = {
         **os.environ,
         "AWS_ACCESS_KEY_ID": CREDENTIALS["aws_access_key_id"],
@@ -303,6 +304,14 @@ def dax_driver(request: pytest.FixtureRequest) -> tuple[str, Callable[[str], Any
     if name.startswith("javascript") and (missing := javascript_missing()):
         pytest.skip(missing)
     return name, DRIVERS[name]
+
+
+@pytest.fixture
+def document_driver() -> Callable[[str], Any]:
+    """The document client for JavaScript (`@amazon-dax-sdk/lib-dax`): requests and items are plain JSON."""
+    if missing := javascript_missing():
+        pytest.skip(missing)
+    return lambda endpoint: javascript_driver("v3-document", endpoint)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 // Runs requests through one of the DAX clients for JavaScript and prints what came of each.
 //
-//   node drive.js <v3|v1> <endpoint>
+//   node drive.js <v3|v3-document|v1> <endpoint>
 //
 // With DAX_TIMEOUT_MS set, a request that has not settled by then is given up, as {"error": {"code": "GivenUp"}}:
 // these clients do not notice that a pooled connection was closed, and never settle the request that they sent on it.
@@ -13,10 +13,15 @@ const readline = require('readline');
 
 function makeClient(kind, endpoint) {
   const region = 'us-east-1';
+  const credentials = { accessKeyId: process.env.AWS_ACCESS_KEY_ID, secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY };
+  const options = { endpoints: [endpoint], endpoint, region, credentials };
   if (kind === 'v3') {
     const { Dax } = require('@amazon-dax-sdk/client-dax');
-    const credentials = { accessKeyId: process.env.AWS_ACCESS_KEY_ID, secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY };
-    return new Dax({ endpoints: [endpoint], endpoint, region, credentials });
+    return new Dax(options);
+  }
+  if (kind === 'v3-document') {
+    const { DaxDocument } = require('@amazon-dax-sdk/lib-dax');
+    return new DaxDocument(options);
   }
   const AmazonDaxClient = require('amazon-dax-client');
   const client = new AmazonDaxClient({ endpoints: [endpoint], region });
