@@ -293,8 +293,12 @@ class Replication:
     # Snapshots
 
     def snapshot(self) -> Snapshot:
-        """The item cache at this node's position, for a node that joins."""
-        return Snapshot(self.log.last, self._items.snapshot(self._now()))
+        """The item cache at this node's position, for a node that joins.
+
+        Without the fills that no log has yet: this node would take them back, the other one would not know.
+        """
+        kept = self._items.snapshot(self._now())
+        return Snapshot(self.log.last, tuple(entry for entry in kept if entry.key not in self._offered))
 
     def warm(self, snapshot: Snapshot) -> None:
         """Begin anew with another node's item cache and position."""

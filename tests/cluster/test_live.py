@@ -226,8 +226,6 @@ async def test_a_stop_leaves_no_task_no_socket_and_no_complaint(client, in_threa
     for port in [*ports, int(cluster.endpoint.rsplit(":", 1)[1])]:
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection("127.0.0.1", port)
-    again = await start_live(cluster.config.but(port=ports[0] - 1 if ports[0] > 1024 else 0, nodes=1))
-    await again.stop()
 
 
 async def test_what_a_dead_primary_had_still_to_write_is_not_written(live_cluster, client, in_thread):

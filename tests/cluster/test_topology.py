@@ -129,6 +129,22 @@ def test_a_primary_that_returns_before_its_replacement_is_no_primary_any_more(pl
     play(main)
 
 
+def test_a_node_is_not_warmed_with_a_fill_that_no_log_has(play):
+    async def main(cluster):
+        cluster.faults.hold_replication()
+        assert await get(cluster, "node-2", "a") == (None, "store")
+        await put(cluster, "node-1", "a", 1)
+        cluster.cluster.kill("node-1")
+        # Warmed from node-2, which takes its fill back when it becomes the primary.
+        await cluster.cluster.restart("node-1")
+        cluster.faults.release_replication()
+        await cluster.runtime.clock.sleep(10)
+        assert roles(cluster)["node-2"] == "primary"
+        assert [(await get(cluster, node, "a"))[0] for node in ("node-1", "node-2", "node-3")] == [1, 1, 1]
+
+    play(with_table(main))
+
+
 def test_a_lone_primary_that_returns_is_the_primary_at_once(play):
     async def main(cluster):
         cluster.cluster.kill("node-1")
