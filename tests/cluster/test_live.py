@@ -195,12 +195,13 @@ async def test_a_taken_port_is_named_and_nothing_is_left_open():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        cluster = LiveCluster(ClusterConfig(port=port - 2, store_port=0))
+        cluster = LiveCluster(ClusterConfig(port=0, store_port=0))
+        cluster._node_ports["node-2"] = port
         with pytest.raises(PortInUse, match=f"port {port} on 127.0.0.1 is in use"):
             await cluster.start()
-        for free in (port - 2, port - 1, int(cluster.store_endpoint.rsplit(":", 1)[1])):
-            with pytest.raises(ConnectionRefusedError):
-                await asyncio.open_connection("127.0.0.1", free)
+    for opened in (cluster.endpoint, cluster.store_endpoint, cluster.node_endpoint("node-1")):
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", int(opened.rsplit(":", 1)[1]))
 
 
 async def test_a_stop_leaves_no_task_no_socket_and_no_complaint(client, in_thread, caplog):
