@@ -34,6 +34,10 @@ class Malformed(Exception):
     """These bytes are not an item of the dialect, whatever follows them."""
 
 
+class TooLarge(Malformed):
+    """A message exceeds a limit, which says nothing about its form."""
+
+
 class Tagged(NamedTuple):
     """An item under one of DAX's own tags: a set, or a list index inside a document path."""
 
@@ -354,24 +358,24 @@ class Scanner:
             raise Malformed(f"no data item starts with the byte {initial:#04x}")
         self._elements -= 1
         if self._elements < 0:
-            raise Malformed("a message has too many data items")
+            raise TooLarge("a message has too many data items")
         children = 0
         if info == 31:
             children = _OPEN
         elif major in (2, 3):
             if body + argument > self._limit:
-                raise Malformed("a message is larger than the limit")
+                raise TooLarge("a message is larger than the limit")
             if body + argument > size:
                 return False
             body += argument
         elif major in (4, 5):
             children = argument * (major - 3)
             if body + children > self._limit:
-                raise Malformed("a message is larger than the limit")
+                raise TooLarge("a message is larger than the limit")
         elif major == 6:
             children = 1
         if body > self._limit:
-            raise Malformed("a message is larger than the limit")
+            raise TooLarge("a message is larger than the limit")
         if self._open[-1] != _OPEN:
             self._open[-1] -= 1
         if children:

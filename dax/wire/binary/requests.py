@@ -23,7 +23,7 @@ from backend.model.keys import KeySchema
 from backend.protocol import AttributeValue
 from dax.wire.binary import cbor, expressions, keys, kwargs, values
 from dax.wire.binary.attribute_lists import AttributeLists
-from dax.wire.binary.cbor import Malformed
+from dax.wire.binary.cbor import Malformed, Scanner, TooLarge
 from dax.wire.binary.expressions import Path, Placeholders
 from dax.wire.binary.kwargs import Parameter
 from dax.wire.binary.methods import Method
@@ -32,6 +32,11 @@ SchemaOf = Callable[[str], KeySchema]
 
 PUT, DELETE, UPDATE, CONDITION_CHECK = 2, 7, 9, 12
 _ACTIONS = {PUT: "Put", DELETE: "Delete", UPDATE: "Update", CONDITION_CHECK: "ConditionCheck"}
+# An item has at most 400 KB by DynamoDB's count, in which every element of a list or map has at least one
+# byte; in CBOR that is at most a few times as long. What is longer is refused for its size, whatever it holds.
+_UNSUSPECTED_BLOB = 64 * 1024
+_MAX_ITEM_BLOB = 2 * 1024 * 1024
+_MAX_ITEM_ELEMENTS = 410_000
 _MAX_ACTIONS = 1_000  # more than any operation accepts: refused before anything is decoded
 
 
@@ -141,6 +146,8 @@ def item_values(blob: Any, lists: AttributeLists) -> dict[str, AttributeValue]:
     """The non-key attributes in a values blob: an attribute-list id and one value for each of its names."""
     if type(blob) is not bytes:
         raise Malformed("the values of an item are expected to be a byte string")
+    if len(blob) > _UNSUSPECTED_BLOB:
+        _check_size(blob)
     run = cbor.decode_run(blob)
     if not run or type(run[0]) is not int:
         raise Malformed("the values of an item start with no attribute-list id")
@@ -150,6 +157,16 @@ def item_values(blob: Any, lists: AttributeLists) -> dict[str, AttributeValue]:
     if len(names) != len(run) - 1:
         raise Malformed(f"an item has {len(run) - 1} values for {len(names)} names")
     return {name: values.from_cbor(value) for name, value in zip(names, run[1:], strict=True)}
+
+
+def _check_size(blob: bytes) -> None:
+    """Refuse an item that cannot be within DynamoDB's limit, before the work of decoding it is done."""
+    # There are fewer items than bytes: the scan ends with the bytes, or with one of the limits.
+    scanner = Scanner(len(blob) + 1, 0, max_bytes=_MAX_ITEM_BLOB, max_elements=_MAX_ITEM_ELEMENTS)
+    try:
+        scanner.scan(blob)
+    except TooLarge:
+        raise validation_error("Item size has exceeded the maximum allowed size") from None
 
 
 def unknown_list(identifier: object) -> Exception:

@@ -236,3 +236,18 @@ def test_what_is_not_of_the_form_is_malformed(request_bytes, decode_call):
 def test_an_unknown_attribute_list_is_named(decode_call):
     with pytest.raises(ServiceError, match="Attribute list id 99 "):
         decode_call(message(PUT, b"tS", b"k", b"\x18\x63", None))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\x9a\x00\x07\x00\x00" + b"\xf6" * 0x70000, b"\x5a\x00\x30\x00\x00" + bytes(0x300000)],
+)
+def test_an_item_far_beyond_the_limit_is_refused_before_it_is_decoded(content, decode_call):
+    with pytest.raises(ServiceError, match="Item size has exceeded"):
+        decode_call(message(PUT, b"tS", b"k", b"\x03" + content, None))
+
+
+def test_a_large_item_is_decoded(decode_call):
+    content = b"\x5a\x00\x06\x00\x00" + bytes(0x60000)
+    item = decode_call(message(PUT, b"tS", b"k", b"\x03" + content, None)).request["Item"]
+    assert item["v"] == {"B": bytes(0x60000)}
