@@ -8,7 +8,7 @@ Cost: get O(1), put and delete O(log n) in the number of rows, a range O(log n) 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -16,17 +16,22 @@ from sortedcontainers import SortedDict
 
 from backend.storage.base import Row
 
-_Note = tuple["SortedDict[bytes, Row]", bytes, Row | None]
+Note = tuple["MemoryMap", bytes, Row | None]
+"""A map, a key that was written, and the row that was there before."""
 
 
-class _Journal:
-    """The transaction of a `MemoryStorage`: reused for each, because only one is open at a time."""
+class Journal:
+    """The transaction of a `MemoryStorage`: reused for each, because only one is open at a time.
 
-    __slots__ = ("notes", "open")
+    `committing` is told the notes of each transaction before it counts; what it raises undoes the transaction.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_committing", "notes", "open")
+
+    def __init__(self, committing: Callable[[list[Note]], None] | None = None) -> None:
         self.open = False
-        self.notes: list[_Note] = []
+        self.notes: list[Note] = []
+        self._committing = committing
 
     def __enter__(self) -> None:
         if self.open:
@@ -38,58 +43,68 @@ class _Journal:
     ) -> None:
         self.open = False
         if kind is not None:
-            for rows, key, old in reversed(self.notes):
-                if old is None:
-                    rows.pop(key, None)
-                else:
-                    rows[key] = old
+            self._undo()
+        elif self._committing is not None:
+            try:
+                self._committing(self.notes)
+            except BaseException:
+                self._undo()
+                raise
+        self.notes.clear()
+
+    def _undo(self) -> None:
+        for written, key, old in reversed(self.notes):
+            if old is None:
+                written.rows.pop(key, None)
+            else:
+                written.rows[key] = old
         self.notes.clear()
 
 
 class MemoryMap:
-    """An `OrderedMap` on a `SortedDict`."""
+    """An `OrderedMap` on a `SortedDict`. `number` is what its storage knows it by."""
 
-    __slots__ = ("_journal", "_rows", "get")
+    __slots__ = ("_journal", "get", "number", "rows")
 
-    def __init__(self, journal: _Journal) -> None:
-        self._rows: SortedDict[bytes, Row] = SortedDict()
+    def __init__(self, journal: Journal, number: int = 0) -> None:
+        self.rows: SortedDict[bytes, Row] = SortedDict()
+        self.number = number
         self._journal = journal
         # The dictionary's own method: the hottest call of the engine needs no frame of ours.
-        self.get: Any = self._rows.get
+        self.get: Any = self.rows.get
 
     def put(self, key: bytes, row: Row) -> None:
         journal = self._journal
         if not journal.open:
             raise RuntimeError("a row is written inside a storage transaction only")
-        rows = self._rows
-        journal.notes.append((rows, key, rows.get(key)))
+        rows = self.rows
+        journal.notes.append((self, key, rows.get(key)))
         rows[key] = row
 
     def delete(self, key: bytes) -> None:
         journal = self._journal
         if not journal.open:
             raise RuntimeError("a row is deleted inside a storage transaction only")
-        rows = self._rows
-        old = rows.pop(key, None)
+        old = self.rows.pop(key, None)
         if old is not None:
-            journal.notes.append((rows, key, old))
+            journal.notes.append((self, key, old))
 
     def range(
         self, start: bytes | None = None, stop: bytes | None = None, reverse: bool = False
     ) -> Iterator[tuple[bytes, Row]]:
-        rows = self._rows
+        rows = self.rows
         for key in rows.irange(start, stop, inclusive=(True, False), reverse=reverse):
             yield key, rows[key]
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
 
 class MemoryStorage:
     """A `Storage` that ends with the process."""
 
     def __init__(self) -> None:
-        self._journal = _Journal()
+        self._journal = Journal()
         self._maps: dict[str, MemoryMap] = {}
 
     def open(self, name: str) -> MemoryMap:
@@ -101,5 +116,5 @@ class MemoryStorage:
     def drop(self, name: str) -> None:
         self._maps.pop(name, None)
 
-    def transaction(self) -> _Journal:
+    def transaction(self) -> Journal:
         return self._journal
