@@ -1,0 +1,62 @@
+"""The documentation names files, tests and commands that exist, and its programs run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cluster.cli import main
+from cluster.local import local_cluster
+
+ROOT = Path(__file__).parent.parent
+DOCS = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")))
+ROOMS = ("backend/", "dax/", "cluster/", "tests/", "benchmarks/", "examples/", "docs/")
+
+
+def quoted(text: str) -> list[str]:
+    """What stands between backticks, on one line."""
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_file_and_test_that_is_named_exists(path: Path) -> None:
+    for name in quoted(path.read_text()):
+        if not name.startswith(ROOMS) or " " in name or "<" in name:
+            continue
+        file, _, test = name.partition("::")
+        assert (ROOT / file).exists(), name
+        if test:
+            assert re.search(rf"def {re.escape(test)}\(", (ROOT / file).read_text()), name
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_link_within_the_repository_leads_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text()):
+        if not target.startswith(("http://", "https://", "#")):
+            assert (path.parent / target.partition("#")[0]).exists(), target
+
+
+def test_every_row_of_the_behaviour_table_has_a_test() -> None:
+    rows = [line for line in (ROOT / "docs" / "behaviour.md").read_text().splitlines() if line[:2] == "| "]
+    for row in rows:
+        if not row.startswith(("| behaviour", "| question", "| choice")):
+            assert "`tests/" in row.rsplit("|", 2)[1], row
+
+
+def test_every_daxsim_command_of_the_readme_exists() -> None:
+    commands = set(re.findall(r"daxsim ([a-z]+)", "\n".join(quoted((ROOT / "README.md").read_text()))))
+    assert commands
+    assert commands <= set(main._COMMANDS)
+
+
+@pytest.mark.live
+def test_the_program_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (ROOT / "README.md").read_text()
+    program, *_ = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    printed, *_ = re.findall(r"It prints\n\n```\n(.*?)```", readme, re.DOTALL)
+    with local_cluster(nodes=3) as cluster:
+        program = program.replace("http://127.0.0.1:8000", cluster.store_endpoint)
+        exec(program.replace("http://127.0.0.1:8111", cluster.endpoint), {})
+    assert capsys.readouterr().out == printed
