@@ -34,6 +34,11 @@ class LocalCluster:
         return self._cluster.endpoint
 
     @property
+    def dax_endpoint(self) -> str:
+        """The cluster's URL for the DAX clients."""
+        return self._cluster.dax_endpoint
+
+    @property
     def store_endpoint(self) -> str:
         """The store's own URL, where tables are made and where one writes around the cache."""
         endpoint = self._cluster.store_endpoint
