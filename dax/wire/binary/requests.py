@@ -33,7 +33,7 @@ SchemaOf = Callable[[str], KeySchema]
 PUT, DELETE, UPDATE, CONDITION_CHECK = 2, 7, 9, 12
 _ACTIONS = {PUT: "Put", DELETE: "Delete", UPDATE: "Update", CONDITION_CHECK: "ConditionCheck"}
 # An item has at most 400 KB by DynamoDB's count, in which every element of a list or map has at least one
-# byte; in CBOR that is at most a few times as long. What is longer is refused for its size, whatever it holds.
+# byte; in CBOR that is at most a few times as long. What is longer is refused, whatever it holds.
 _UNSUSPECTED_BLOB = 64 * 1024
 _MAX_ITEM_BLOB = 2 * 1024 * 1024
 _MAX_ITEM_ELEMENTS = 410_000

@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, cast
@@ -164,6 +165,7 @@ class ServerProtocol(asyncio.Protocol):
             transport.abort()
             return
         front.connections[self] = None
+        _keep_alive(transport)
         self._arm(front.options.greeting_timeout, "its greeting did not come in time")
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -327,6 +329,13 @@ class ServerProtocol(asyncio.Protocol):
         """Break the connection; what has not been sent is lost."""
         if self._transport is not None:
             self._transport.abort()
+
+
+def _keep_alive(transport: asyncio.Transport) -> None:
+    """Let the system find out when a silent peer is gone: we have no idle timeout that would."""
+    connected = transport.get_extra_info("socket")
+    if connected is not None:
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
 
 _LOOPBACK: Address = ipaddress.IPv4Address("127.0.0.1")
