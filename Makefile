@@ -32,7 +32,8 @@ lint: $(VENV)/.installed
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.installed
+	@$(BIN)/python -m pip install -q -c constraints.txt -e ".[bench]"
 	@$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis node_modules
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .bench benchmarks/node_modules

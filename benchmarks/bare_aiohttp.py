@@ -18,7 +18,7 @@ async def serve(kind: str, port: int, body: bytes) -> None:
     async def handle(_request: web.BaseRequest) -> web.Response:
         return web.Response(body=body, content_type="application/x-amz-json-1.0")
 
-    runner: web.BaseRunner[web.Request] | web.BaseRunner[web.BaseRequest]
+    runner: web.AppRunner | web.ServerRunner
     if kind == "application":
         application = web.Application()
         application.router.add_route("*", "/", handle)
