@@ -241,11 +241,11 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
     more = _WITH_SAMPLES if with_samples else _WITHOUT_SAMPLES.format(store=cluster.store_endpoint)
     for line in (program + more).splitlines():
         console.print(Text("    " + line, style="cyan"))
-    scheme = "dax(s)" if config.tls_certificate else "dax"
-    dax = cluster.endpoint.replace("http", scheme, 1)
+    dax = cluster.endpoint.replace("http", "dax", 1)
     console.print(f"\nThe DAX SDK clients connect unmodified: [cyan]{dax}[/cyan]")
     if config.tls_certificate:
-        console.print(f"They trust the cluster by trusting {config.tls_certificate}")
+        daxs = dax.replace("dax", "daxs", 1)
+        console.print(f"Over TLS: [cyan]{daxs}[/cyan], for those who trust {config.tls_certificate}")
     endpoint = "" if cluster.endpoint == "http://127.0.0.1:8111" else f" --endpoint {cluster.endpoint}"
     console.print(f"In another terminal: daxsim status{endpoint}. Ctrl-C stops the cluster.")
 
