@@ -27,7 +27,9 @@ class EmbeddedBackend:
             return self.engine.execute(operation, request)
         finally:
             # A refusal waits too: that of a condition tells what it has read.
-            await commits.settled()
+            ticket = commits.ticket()
+            if ticket is not None:
+                await ticket
 
     async def close(self) -> None:
         """Make durable what is not yet, and leave the data directory. Closing twice is harmless."""

@@ -2,14 +2,15 @@
 
 Rules:
 
-* operations run one at a time on the event loop, and their changes gather in the storage's open group. A group is
-  written by a thread, so that the loop never waits for the disk;
-* whoever ran an operation awaits `settled` before it tells anybody: until the group of its changes is durable,
-  or, for an operation that changed nothing, every group whose changes it may have read. So nobody is ever told
-  what a crash could take back, refusals of conditions included;
-* grouped: a group is cut when a turn of the loop adds nothing more, or `window` seconds after it was opened, and
-  never while another is written. One writer alone waits for one flush; many share it;
-* with a window of 0 every operation that changes something has a group of its own, in its order;
+* operations run one at a time on the event loop, and their changes gather in the storage's open group. A thread
+  writes the groups that have been cut, in their order, so that the loop never waits for the disk;
+* whoever ran an operation awaits its ticket before it tells anybody: until the group of its changes is
+  durable, or, for an operation that changed nothing, every group whose changes it may have read. So nobody is
+  told what a crash could take back, refusals of conditions included;
+* grouped: a group gathers while another is written; when the disk is free, it is cut as soon as a turn of the
+  loop adds nothing to it, and `window` seconds after the disk was free at the latest. One writer alone waits
+  for one flush, and many share it;
+* with a window of 0 every operation that changes something has a group of its own;
 * after a failure everything is refused: memory holds what the directory does not.
 """
 
@@ -18,33 +19,45 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from backend.errors import ServiceError
-from backend.storage.durable import DurableStorage, Group, StorageFailed
+from backend.storage.durable import DurableStorage, StorageFailed
 
 log = logging.getLogger(__name__)
 
-_Waiters = list["asyncio.Future[None]"]
+
+class _Ticket(asyncio.Future[None]):
+    """What everybody awaits who has a part in one group.
+
+    It is not cancelled with one of them: their changes are made, and the others wait on. So the cancellation of
+    a caller takes effect when the group is durable.
+    """
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        return False
 
 
 class GroupCommit:
-    """Makes the changes of one storage durable in groups. `window` is in seconds.
+    """Makes the changes of one storage durable in groups. It is used on one running loop, and closed there."""
 
-    It is used on one running event loop, and closed there.
-    """
-
-    def __init__(self, storage: DurableStorage, window: float) -> None:
+    def __init__(self, storage: DurableStorage, window: float, stopwatch: Callable[[], float]) -> None:
+        """`window` is in seconds, as is what `stopwatch` reads, from anywhere on."""
         self._storage = storage
         self._window = window
-        self._gathering = False
-        self._opened = 0.0
+        self._stopwatch = stopwatch
+        self._looking = False
+        self._looked_from = 0.0
         self._seen = 0
-        self._waiters: _Waiters = []
-        self._cut: deque[tuple[Group, _Waiters]] = deque()
-        self._writing = False
-        self._folding: asyncio.Future[None] | None = None
-        self._idle: _Waiters = []
+        self._open: _Ticket | None = None
+        """The ticket of the open group, once it was asked for."""
+        self._cut: deque[_Ticket] = deque()
+        """The tickets of the groups that are written or next to be."""
+        self._folding = False
+        self._idle: asyncio.Future[None] | None = None
+        self._closed = False
         # One thread for each: a long fold must not delay a write.
         self._writer = ThreadPoolExecutor(1, "daxsim-log")
         self._folder = ThreadPoolExecutor(1, "daxsim-fold")
@@ -54,27 +67,25 @@ class GroupCommit:
         if self._storage.failure is not None:
             raise _refusal(self._storage.failure)
 
-    async def settled(self) -> None:
-        """Return when everything is durable that has been changed so far.
+    def ticket(self) -> asyncio.Future[None] | None:
+        """A future that is done when all changes made so far are durable; None when they are.
 
-        Raises ServiceError (InternalServerError) when that cannot be.
+        It fails with ServiceError (InternalServerError) when they cannot be made so.
         """
-        self.check()
+        if self._storage.failure is not None:
+            raise _refusal(self._storage.failure)
         if self._storage.has_changes:
-            waiters = self._waiters
-            self._gather()
-        elif self._cut:
-            waiters = self._cut[-1][1]
-        else:
-            return
-        # A future each: a caller that is cancelled takes only its own along.
-        waiter = asyncio.get_running_loop().create_future()
-        waiters.append(waiter)
-        await waiter
+            ticket = self._open
+            if ticket is None:
+                ticket = self._open = _Ticket(loop=asyncio.get_running_loop())
+                self._gather()
+            return ticket
+        return self._cut[-1] if self._cut else None
 
     def changed(self) -> None:
         """There are changes that nobody awaits: make them durable in their turn."""
-        if self._storage.failure is None and self._storage.has_changes:
+        if self._storage.failure is None and self._storage.has_changes and self._open is None:
+            self._open = _Ticket(loop=asyncio.get_running_loop())
             self._gather()
 
     # Gathering
@@ -82,107 +93,94 @@ class GroupCommit:
     def _gather(self) -> None:
         if self._window == 0:
             self._cut_group()
-        elif not self._gathering and not self._writing:
-            loop = asyncio.get_running_loop()
-            self._gathering = True
-            self._opened = loop.time()
-            self._seen = self._storage.change_count
-            loop.call_soon(self._look)
+        elif not self._cut:
+            self._looked_from = self._stopwatch()
+            self._look_next()
+
+    def _look_next(self) -> None:
+        self._looking = True
+        self._seen = self._storage.change_count
+        asyncio.get_running_loop().call_soon(self._look)
 
     def _look(self) -> None:
-        """Once in each turn of the loop: has the group grown, and is there time for more?"""
-        loop = asyncio.get_running_loop()
-        count = self._storage.change_count
-        if count != self._seen and loop.time() - self._opened < self._window:
-            self._seen = count
-            loop.call_soon(self._look)
-            return
-        self._gathering = False
-        if self._storage.has_changes:
+        """Once in each turn of the loop while the disk is free: has the group grown, is there time for more?"""
+        self._looking = False
+        grown = self._storage.change_count != self._seen
+        if grown and self._stopwatch() - self._looked_from < self._window:
+            self._look_next()
+        else:
             self._cut_group()
 
     def _cut_group(self) -> None:
-        waiters, self._waiters = self._waiters, []
-        self._cut.append((self._storage.cut(), waiters))
-        self._write_next()
+        loop = asyncio.get_running_loop()
+        self._cut.append(self._open or _Ticket(loop=loop))
+        self._open = None
+        group = self._storage.cut()
+        written = self._writer.submit(self._storage.write, group)
+        written.add_done_callback(lambda done: loop.call_soon_threadsafe(self._written, done))
+        if self._storage.must_fold and not self._folding:
+            self._folding = True
+            folded = self._folder.submit(self._storage.fold)
+            folded.add_done_callback(lambda done: loop.call_soon_threadsafe(self._folded, done))
 
     # Writing
 
-    def _write_next(self) -> None:
-        loop = asyncio.get_running_loop()
-        if self._storage.must_fold and self._folding is None:
-            self._folding = loop.run_in_executor(self._folder, self._storage.fold)
-            self._folding.add_done_callback(self._folded)
-        if not self._writing and self._cut:
-            self._writing = True
-            written = loop.run_in_executor(self._writer, self._storage.write, self._cut[0][0])
-            written.add_done_callback(self._written)
-
-    def _written(self, written: asyncio.Future[None]) -> None:
-        self._writing = False
-        _, waiters = self._cut.popleft()
+    def _written(self, written: Future[None]) -> None:
+        ticket = self._cut.popleft()
         failure = written.exception()
         if failure is not None:
-            self._fail(failure, waiters)
-            return
-        _wake(waiters)
-        if self._cut:
-            self._write_next()
-        elif self._storage.has_changes:
-            # Those who were woken run before the look, and may join the group.
-            self._gather()
+            self._fail(failure, ticket)
         else:
-            self._rest()
-
-    def _folded(self, folded: asyncio.Future[None]) -> None:
-        self._folding = None
-        failure = folded.exception()
-        if failure is not None:
-            self._fail(failure, [])
-        else:
-            self._rest()
-
-    def _fail(self, failure: BaseException, waiters: _Waiters) -> None:
-        log.error("%s; everything is refused from now on", failure)
-        for waiting in (waiters, *(waiters for _, waiters in self._cut), self._waiters):
-            _wake(waiting, failure)
-        if not self._writing:
-            self._cut.clear()
-        self._waiters = []
+            ticket.set_result(None)
+            if not self._cut and self._open is not None:
+                # Those who were woken run before the look, and may join the group.
+                self._gather()
         self._rest()
 
+    def _folded(self, folded: Future[None]) -> None:
+        self._folding = False
+        failure = folded.exception()
+        if failure is not None:
+            self._fail(failure)
+        self._rest()
+
+    def _fail(self, failure: BaseException, ticket: _Ticket | None = None) -> None:
+        log.error("%s; everything is refused from now on", failure)
+        for failed in (ticket, self._open):
+            if failed is not None:
+                failed.set_exception(_refusal(failure))
+                # Whoever waited may be gone; nobody needs to be told twice.
+                failed.exception()
+        self._open = None
+
     def _rest(self) -> None:
-        if not self._writing and not self._gathering and self._folding is None:
-            _wake(self._idle)
-            self._idle = []
+        """Tell who waits for the end when there is nothing more to do."""
+        if self._idle is not None and not self._is_busy:
+            self._idle.set_result(None)
+            self._idle = None
+
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self._cut) or self._open is not None or self._looking or self._folding
 
     # Ending
 
     async def close(self) -> None:
         """Make everything durable and close the storage. Closing twice is harmless."""
-        if self._storage.failure is None and self._storage.has_changes:
-            self._gather()
-        while self._writing or self._gathering or self._folding is not None:
-            idle = asyncio.get_running_loop().create_future()
-            self._idle.append(idle)
-            await idle
+        if self._closed:
+            return
+        self._closed = True
+        self.changed()
         loop = asyncio.get_running_loop()
+        if self._is_busy:
+            self._idle = loop.create_future()
+            await self._idle
         try:
             await loop.run_in_executor(self._folder, self._storage.close)
         except StorageFailed as failure:
             log.error("%s", failure)
         self._writer.shutdown()
         self._folder.shutdown()
-
-
-def _wake(waiters: _Waiters, failure: BaseException | None = None) -> None:
-    for waiter in waiters:
-        if waiter.done():
-            continue
-        if failure is None:
-            waiter.set_result(None)
-        else:
-            waiter.set_exception(_refusal(failure))
 
 
 def _refusal(failure: BaseException) -> ServiceError:
