@@ -160,9 +160,9 @@ class Service:
 
     def begin(self, call: Call, session: Session) -> Outcome | Work:
         """The answer to a request, or the work that will give it. Neither raises."""
+        if not session.authorized:
+            return self._failure(session.refusal or errors.not_authorized(), call)
         try:
-            if not session.authorized:
-                raise session.refusal or errors.not_authorized()
             local = _LOCAL.get(call.method.name)
             if local is not None:
                 return Reply(responses.SUCCESS + local(self, call, session))
