@@ -26,7 +26,7 @@ __all__ = ["Engine", "EngineSettings"]
 
 
 class Engine:
-    """A DynamoDB-compatible store in this process."""
+    """A DynamoDB-compatible store in this process. It goes on with what its storage holds."""
 
     def __init__(
         self,
@@ -45,6 +45,10 @@ class Engine:
         self.streams = Streams(now, self.settings, self.storage)
         self.expiry = Expiry(self.storage, self.settings.ttl_delay)
         self.tokens = TokenLog(self.storage, self.settings.idempotency_window)
+        for table in self.catalog.tables():
+            self.streams.attach(table)
+            if table.time_to_live is not None and table.deleted_from is None:
+                self.expiry.attach(table, table.time_to_live)
         self._operations = registry()
 
     def execute(self, operation: str, request: Request) -> Response:

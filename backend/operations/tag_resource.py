@@ -18,4 +18,5 @@ def validate(request: Request) -> None:
 def run(engine: Engine, request: Request, plan: None) -> Response:
     table = tagged_table(engine, "TagResource", request, "Tags", "Tag")
     table.tags = merged_tags(table.tags, request["Tags"])
+    engine.catalog.save(table)
     return {}

@@ -21,4 +21,5 @@ def validate(request: Request) -> None:
 def run(engine: Engine, request: Request, plan: None) -> Response:
     table = tagged_table(engine, "UntagResource", request, "TagKeys", "Tag Key")
     table.tags = {key: value for key, value in table.tags.items() if key not in request["TagKeys"]}
+    engine.catalog.save(table)
     return {}

@@ -62,6 +62,7 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     _apply_settings(engine, table, request)
     _apply_capacity(table, request, resized, engine.now())
     _apply_indexes(table, types, created, deleted, engine.now())
+    engine.catalog.save(table)
     _show_indexes(answer, engine, table, created, deleted)
     return {"TableDescription": answer}
 

@@ -39,4 +39,5 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
             )
         table.time_to_live = None
         engine.expiry.disable(table)
+    engine.catalog.save(table)
     return {"TimeToLiveSpecification": {"Enabled": asked["Enabled"], "AttributeName": attribute}}

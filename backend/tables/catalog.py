@@ -1,7 +1,8 @@
 """The tables of one account in one region, by name or ARN, and their coming and going on the engine's clock.
 
 Rules: a table that is being deleted keeps its name until its time is over; nothing but the passing of the
-clock moves a status, and whoever asks next sees it moved.
+clock moves a status, and whoever asks next sees it moved. What the storage held when the catalog was made is
+there again; whoever changes a table beside its items saves it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from backend.protocol import Entropy, Now
 from backend.settings import EngineSettings
 from backend.storage.base import Storage
 from backend.tables.definitions import TableDefinition
+from backend.tables.records import record_of, table_of
 from backend.tables.table import Table
 
 _ARN = "arn:aws:dynamodb:"
@@ -26,7 +28,10 @@ class TableCatalog:
         self._entropy = entropy
         self._settings = settings
         self._storage = storage
-        self._tables: dict[str, Table] = {}
+        self._rows = storage.open("tables")
+        self._tables: dict[str, Table] = {
+            name.decode(): table_of(row, settings, storage) for name, (row, _) in self._rows.range()
+        }
 
     def create(self, definition: TableDefinition) -> Table:
         """A new, empty table. Raises ResourceInUseException when the name is taken."""
@@ -35,7 +40,13 @@ class TableCatalog:
         identifier = str(UUID(bytes=self._entropy(16), version=4))
         table = Table(definition, identifier, self._now(), self._settings, self._storage)
         self._tables[definition.name] = table
+        self.save(table)
         return table
+
+    def save(self, table: Table) -> None:
+        """Keep what is known of a table beside its items, in a storage transaction of its own."""
+        with self._storage.transaction():
+            self._rows.put(table.name.encode(), (record_of(table), 0))
 
     def find(self, name: str) -> Table | None:
         """The table of that name or ARN, in whatever status, or None."""
@@ -70,6 +81,8 @@ class TableCatalog:
         table.deleted_from = self._now()
         if self._is_gone(table):
             self._forget(table)
+        else:
+            self.save(table)
 
     def names(self) -> list[str]:
         """The names of all tables, in byte order."""
@@ -85,6 +98,8 @@ class TableCatalog:
     def _forget(self, table: Table) -> None:
         del self._tables[table.name]
         table.drop_storage()
+        with self._storage.transaction():
+            self._rows.delete(table.name.encode())
 
     @staticmethod
     def _short(name: str) -> str:

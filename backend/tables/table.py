@@ -12,6 +12,7 @@ Rules:
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from backend.settings import EngineSettings
     from backend.storage.base import Storage
 
+_ORDER = struct.Struct(">QQ")
 _TICKS = 1_000_000
 """Due times of late index changes are kept in microseconds."""
 
@@ -94,13 +96,13 @@ class Table:
 
         self.counters = Counters()
         self.observers: list[Observer] = []
-        self.stored_bytes = 0
         self._settings = settings
         self._storage = storage
         self._late = storage.open(f"{identifier}/late-index-changes")
-        self._late_sequence = 0
-        self._last_due = 0
+        # What a storage held of the table already goes on where it was.
+        self._last_due, self._late_sequence = _order(next(self._late.range(reverse=True), None))
         self.items: OrderedMap = storage.open(f"{identifier}/items")
+        self.stored_bytes = sum(size for _, (_, size) in self.items.range())
         self.local_indexes: dict[str, Index] = {}
         self.global_indexes: dict[str, Index] = {}
         self.indexes: dict[str, Index] = {}
@@ -109,9 +111,7 @@ class Table:
         for index in definition.local_indexes:
             self.local_indexes[index.name] = self._open_index(index, is_global=False, active_from=now)
         for index in definition.global_indexes:
-            self.global_indexes[index.name] = self._open_index(
-                index, is_global=True, active_from=self.active_from
-            )
+            self.open_global_index(index, self.active_from)
 
     # Status
 
@@ -201,7 +201,7 @@ class Table:
         """Keep a change for the global indexes; a clock that was set back lets none overtake another."""
         self._late_sequence += 1
         self._last_due = max(self._last_due, int(until * _TICKS))
-        order = self._last_due.to_bytes(8, "big") + self._late_sequence.to_bytes(8, "big")
+        order = _ORDER.pack(self._last_due, self._late_sequence)
         self._late.put(order + write.key, (_late_change(write), 0))
 
     def apply_late(self, now: float) -> None:
@@ -216,7 +216,7 @@ class Table:
             for late_key, (late, _) in waiting:
                 old, new = _late_row(late, "Old"), _late_row(late, "New")
                 for index in self.global_indexes.values():
-                    change = index.change(late_key[16:], old, new)
+                    change = index.change(late_key[_ORDER.size :], old, new)
                     if change is not None:
                         index.apply(change)
                 self._late.delete(late_key)
@@ -226,13 +226,18 @@ class Table:
     def create_index(self, definition: IndexDefinition, now: float) -> Index:
         """Add a global index and fill it from the items; existing items that do not fit its keys stay out."""
         self.apply_late(now)
-        index = self._open_index(definition, is_global=True, active_from=now + self._settings.table_delay)
-        self.global_indexes[definition.name] = index
+        index = self.open_global_index(definition, now + self._settings.table_delay)
         with self._storage.transaction():
             for key, row in self.items.range():
                 change = index.change(key, None, row)
                 if change is not None:
                     index.apply(change)
+        return index
+
+    def open_global_index(self, definition: IndexDefinition, active_from: float) -> Index:
+        """A global index with the rows that the storage holds of it."""
+        index = self._open_index(definition, is_global=True, active_from=active_from)
+        self.global_indexes[definition.name] = index
         return index
 
     def begin_dropping_index(self, name: str, now: float) -> None:
@@ -302,6 +307,11 @@ def commit(
 def partition_of(key: bytes) -> int:
     """The 64-bit hash of the partition key in a storage key: what throttling knows a partition by."""
     return int.from_bytes(key[:HASH_BYTES], "big")
+
+
+def _order(late: tuple[bytes, Row] | None) -> tuple[int, int]:
+    """Due time and number of a late change; 0 and 0 for none."""
+    return (0, 0) if late is None else _ORDER.unpack_from(late[0])
 
 
 def _late_change(write: Write) -> dict[str, Any]:

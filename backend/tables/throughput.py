@@ -22,6 +22,18 @@ class ThroughputHistory:
         self.decreased_at: float | None = None
         self._decreases_of_day = (0, 0)
 
+    def state(self) -> list[Any]:
+        """All of it, as JSON; `of` reads it."""
+        return [self.increased_at, self.decreased_at, *self._decreases_of_day]
+
+    @classmethod
+    def of(cls, state: list[Any]) -> ThroughputHistory:
+        """The history whose `state` that is."""
+        history = cls()
+        history.increased_at, history.decreased_at, day, decreases = state
+        history._decreases_of_day = (day, decreases)
+        return history
+
     def note(self, before: Throughput, after: Throughput, time: float) -> None:
         """Remember that throughput changed at `time`; one change may raise reads and lower writes."""
         if after.read > before.read or after.write > before.write:
