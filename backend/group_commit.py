@@ -2,8 +2,8 @@
 
 Rules:
 
-* operations run one at a time on the event loop, and their changes gather in the storage's open group. A thread
-  writes the groups that have been cut, in their order, so that the loop never waits for the disk;
+* operations run one at a time on the event loop, and their changes gather in the storage's open group. A
+  thread writes the groups that have been cut, in their order, so that the loop never waits for the disk;
 * whoever ran an operation awaits its ticket before it tells anybody: until the group of its changes is
   durable, or, for an operation that changed nothing, every group whose changes it may have read. So nobody is
   told what a crash could take back, refusals of conditions included;
@@ -32,8 +32,8 @@ log = logging.getLogger(__name__)
 class _Ticket(asyncio.Future[None]):
     """What everybody awaits who has a part in one group.
 
-    It is not cancelled with one of them: their changes are made, and the others wait on. So the cancellation of
-    a caller takes effect when the group is durable.
+    It is not cancelled with one of them: their changes are made, and the others wait on. So the cancellation
+    of a caller takes effect when the group is durable.
     """
 
     def cancel(self, msg: Any | None = None) -> bool:
@@ -41,7 +41,7 @@ class _Ticket(asyncio.Future[None]):
 
 
 class GroupCommit:
-    """Makes the changes of one storage durable in groups. It is used on one running loop, and closed there."""
+    """Makes the changes of one storage durable in groups. It belongs to one running loop."""
 
     def __init__(self, storage: DurableStorage, window: float, stopwatch: Callable[[], float]) -> None:
         """`window` is in seconds, as is what `stopwatch` reads, from anywhere on."""
@@ -103,7 +103,7 @@ class GroupCommit:
         asyncio.get_running_loop().call_soon(self._look)
 
     def _look(self) -> None:
-        """Once in each turn of the loop while the disk is free: has the group grown, is there time for more?"""
+        """Once in each turn of the loop while the disk is free: has the group grown, and may it go on?"""
         self._looking = False
         grown = self._storage.change_count != self._seen
         if grown and self._stopwatch() - self._looked_from < self._window:

@@ -43,6 +43,9 @@ class ClusterConfig:
     port: the cluster endpoint; nodes follow on port+1, port+2, ... With 0 every port is a free one.
     store_port: the store's own DynamoDB endpoint, for writing around the cache; None leaves it closed.
     backend_url: front this DynamoDB-compatible endpoint instead of the embedded engine.
+    data_dir: keep the embedded store in this directory; None: in memory, until the process ends.
+    group_commit: how long, in seconds, the writes of a data directory gather at most to be made durable
+        together; 0: each by itself. An answer waits until what it says is durable, either way.
     region: the region in which the embedded engine says its tables are.
     credentials: secret keys by access key id, to verify the DAX clients' signatures with; None accepts all.
     advertise: the address that DAX clients are told to connect to, where it is not the one bound to.
@@ -64,6 +67,8 @@ class ClusterConfig:
     port: int = 8111
     store_port: int | None = 8000
     backend_url: str | None = None
+    data_dir: str | None = None
+    group_commit: float = 0.005
     region: str = "us-east-1"
     credentials: Mapping[str, str] | None = None
     advertise: str | None = None
@@ -80,6 +85,7 @@ class ClusterConfig:
             "transaction_refresh_delay",
             "gsi_lag",
             "failover_delay",
+            "group_commit",
         ):
             seconds = getattr(self, name)
             if not 0 <= seconds < float("inf"):
@@ -96,7 +102,8 @@ class ClusterConfig:
             raise ConfigError(f"store_port {self.store_port} is also a port of the cluster")
         if self.backend_url is not None and not self.backend_url.startswith(("http://", "https://")):
             raise ConfigError(f"backend_url must begin with http:// or https://, not {self.backend_url!r}")
-
+        if self.backend_url is not None and self.data_dir is not None:
+            raise ConfigError("data_dir is for the embedded store, and backend_url names another one")
         if self.advertise is not None:
             try:
                 ipaddress.ip_address(self.advertise)

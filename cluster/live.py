@@ -20,11 +20,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.embedded import EmbeddedBackend
-from backend.engine import Engine, EngineSettings
 from backend.http import StoreFront
 from backend.protocol import Backend
-from backend.remote import RemoteBackend
+from backend.storage.row_file import Progress
 from cluster.admin import PREFIXES, AdminFront
 from cluster.config import ClusterConfig, ConfigError
 from cluster.faults import Faults, FaultyStore
@@ -33,9 +31,9 @@ from cluster.runtime.listener import Fronts, Listener
 from cluster.runtime.live import LiveClock, live_runtime, next_turn
 from cluster.runtime.tasks import TaskGroup
 from cluster.runtime.wall import wall_time
+from cluster.store import attribute_lists_of, open_store
 from cluster.topology import Cluster, Member
 from dax.node import Node
-from dax.wire.binary.attribute_lists import AttributeLists
 from dax.wire.binary.server import BinaryFront, BinaryOptions
 from dax.wire.binary.service import ServiceOptions
 from dax.wire.binary.trace import Trace
@@ -97,13 +95,16 @@ class _SocketEdge:
 class LiveCluster:
     """The nodes of a `ClusterConfig` on sockets. `start()` once, `stop()` as often as one likes."""
 
-    def __init__(self, config: ClusterConfig, trace: Trace | None = None) -> None:
+    def __init__(
+        self, config: ClusterConfig, trace: Trace | None = None, loading: Progress | None = None
+    ) -> None:
         self.config = config
         self.binary_options = _binary_options(config, trace)
         self.tls = _tls(config)
         self.runtime = live_runtime(replication_delay=config.replication_delay)
-        self.store = FaultyStore(self._open_store(), self.runtime.clock)
-        self.attribute_lists = AttributeLists()
+        store = open_store(config, self.runtime, loading)
+        self.store = FaultyStore(store, self.runtime.clock)
+        self.attribute_lists = attribute_lists_of(store)
         ports = config.cluster_ports()
         self._node_ports = dict(zip(config.node_ids(), ports[1:], strict=True))
         self._edges: dict[NodeId, _SocketEdge] = {}
@@ -120,17 +121,6 @@ class LiveCluster:
         )
         self._store_fronts = Fronts(self._store_front)
         self._store_listener = Listener(config.host, config.store_port or 0, lambda: self._store_fronts)
-
-    def _open_store(self) -> Backend:
-        if self.config.backend_url is not None:
-            return RemoteBackend(
-                self.config.backend_url,
-                sleep=self.runtime.clock.sleep,
-                entropy=self.runtime.entropy,
-                region=self.config.region,
-            )
-        settings = EngineSettings(region=self.config.region, gsi_lag=self.config.gsi_lag)
-        return EmbeddedBackend(Engine(self.runtime.clock.now, self.runtime.entropy, settings))
 
     def _make_edge(self, node_id: NodeId) -> _SocketEdge:
         edge = _SocketEdge(self, self._node_ports[node_id])
@@ -247,11 +237,14 @@ def _url(host: str, port: int) -> str:
     return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
 
 
-async def start_live(config: ClusterConfig, trace: Trace | None = None) -> LiveCluster:
-    """Start a cluster and give it, running. Raises ConfigError or CannotListen.
+async def start_live(
+    config: ClusterConfig, trace: Trace | None = None, loading: Progress | None = None
+) -> LiveCluster:
+    """Start a cluster and give it, running. Raises ConfigError, DirectoryRefused or CannotListen.
 
-    `trace` gets a line for each request of a DAX client.
+    `trace` gets a line for each request of a DAX client; `loading(done, total)` is told how much of a data
+    directory has been read.
     """
-    cluster = LiveCluster(config, trace)
+    cluster = LiveCluster(config, trace, loading)
     await cluster.start()
     return cluster

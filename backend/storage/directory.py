@@ -35,6 +35,8 @@ class DataDirectory:
     def __init__(self, path: Path) -> None:
         """Raises DirectoryRefused."""
         self.path = path
+        if path.exists() and not path.is_dir():
+            raise DirectoryRefused(path, "is no directory")
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._descriptor = _lock(path)

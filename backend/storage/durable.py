@@ -8,8 +8,8 @@ Rules:
   only between operations, so that an operation of several transactions is durable as a whole;
 * a log segment that is full is folded into the row file, in one LMDB transaction, while the other segment
   goes on. A start reads the row file, then the log, and folds it;
-* `cut` and everything that reads or changes rows belong to one thread. `write` and `fold` block on the disk and
-  may run in another each; groups are written one after the other in the order of their cutting;
+* `cut` and everything that reads or changes rows belong to one thread. `write` and `fold` block on the disk
+  and may run in another each; groups are written one after the other in the order of their cutting;
 * after a write that failed nothing more is accepted: memory is ahead of the directory, and stays so.
 
 Why a log in front of LMDB: committing there rewrites every page that a row falls on and flushes twice, which

@@ -23,7 +23,7 @@ Note = tuple["MemoryMap", bytes, Row | None]
 class Journal:
     """The transaction of a `MemoryStorage`: reused for each, because only one is open at a time.
 
-    `committing` is told the notes of each transaction before it counts; what it raises undoes the transaction.
+    `committing` is told the notes of each transaction before it counts; what it raises undoes it.
     """
 
     __slots__ = ("_committing", "notes", "open")

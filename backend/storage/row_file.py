@@ -2,8 +2,8 @@
 
 Rules:
 
-* one LMDB transaction takes the file from one record of the log to a later one, so that it never holds half of
-  anything. Its commit is flushed;
+* one LMDB transaction takes the file from one record of the log to a later one, so that it never holds half
+  of anything. Its commit is flushed;
 * a key of the file is the number of a map (4 bytes) and the row's key. LMDB takes keys of 511 bytes at most:
   a longer one keeps its beginning, ends in its SHA-256, and the value begins with the whole key;
 * a value begins with the CRC-32 of key and value: LMDB has no checksums of its own;

@@ -36,7 +36,7 @@ def write_units(old_size: int, new_size: int) -> float:
 
 
 class Counters:
-    """Units consumed since this process opened the table or index. Read by metrics, written on every request."""
+    """Units consumed since this process opened the table or index: for metrics, written on every request."""
 
     __slots__ = ("read_units", "write_units")
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from backend.storage.directory import DirectoryRefused
+from backend.storage.row_file import Progress
 from cluster.cli import sample_data
+from cluster.cli.progress import progress
 from cluster.cli.security import MADE_CERTIFICATES, made_certificate, read_credentials
 from cluster.cli.values import Bytes, format_bytes
 from cluster.config import ClusterConfig, ConfigError
@@ -28,6 +33,8 @@ from cluster.runtime import live
 from cluster.runtime.listener import CannotListen
 
 _DEFAULTS = ClusterConfig()
+_MANY_ROWS = 100_000
+"""It takes half a second or more to read so many."""
 
 
 @click.command()
@@ -106,6 +113,20 @@ _DEFAULTS = ClusterConfig()
     help="Stand in front of this DynamoDB-compatible endpoint instead of the embedded engine.",
 )
 @click.option(
+    "--data-dir",
+    type=click.Path(),
+    metavar="DIRECTORY",
+    help="Keep tables and items in this directory. Without it they end with the cluster.",
+)
+@click.option(
+    "--group-commit",
+    type=float,
+    default=_DEFAULTS.group_commit,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long writes to --data-dir gather at most before one flush to the disk. 0: one each.",
+)
+@click.option(
     "--credentials",
     "credentials_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -149,6 +170,8 @@ def up(
         live.run(_serve(config, trace=trace, with_samples=with_samples, as_json=as_json, until_eof=until_eof))
     except ConfigError as error:
         raise click.UsageError(str(error)) from error
+    except DirectoryRefused as error:
+        raise click.ClickException(str(error)) from error
     except CannotListen as error:
         raise click.ClickException(f"{error}; choose others with --port and --store-port") from error
     return 0
@@ -163,7 +186,8 @@ async def _serve(
         loop.add_signal_handler(number, stopped.set)
     if until_eof:
         await _stop_at_eof(stopped)
-    cluster = await start_live(config, _print_trace if trace else None)
+    with _loading() as loading:
+        cluster = await start_live(config, _print_trace if trace else None, loading)
     try:
         tables = await sample_data.load(cluster.backend) if with_samples else []
         if as_json:
@@ -175,6 +199,24 @@ async def _serve(
         await cluster.stop()
     if not as_json:
         print("\nThe cluster has stopped.")
+
+
+@contextmanager
+def _loading() -> Iterator[Progress]:
+    """Gives what shows how far a data directory is read, once there is so much that somebody waits for it."""
+    with ExitStack() as shown:
+        bar: list[Callable[[int], None]] = []
+        before = 0
+
+        def loading(done: int, total: int) -> None:
+            nonlocal before
+            if total >= _MANY_ROWS:
+                if not bar:
+                    bar.append(shown.enter_context(progress("reading the data directory", total)))
+                bar[0](done - before)
+                before = done
+
+        yield loading
 
 
 def _print_trace(line: str) -> None:
