@@ -8,6 +8,7 @@ owns the engine makes one at a time, so an operation sees no other operation hal
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from backend.errors import ServiceError
 from backend.operations import registry
@@ -18,7 +19,11 @@ from backend.storage.memory import MemoryStorage
 from backend.tables.capacity import Limiter
 from backend.tables.catalog import TableCatalog
 from backend.tables.idempotency import TokenLog
+from backend.tables.indexes import Index
+from backend.tables.stale import RememberingStorage
 from backend.tables.streams import Streams
+from backend.tables.table import Table
+from backend.tables.throttling import Throttling
 from backend.tables.ttl import Expiry
 from backend.validation.shapes import check
 
@@ -40,8 +45,12 @@ class Engine:
         self.entropy = entropy
         self.settings = settings or EngineSettings()
         self.storage = storage or MemoryStorage()
-        self.limiter = limiter
-        self.catalog = TableCatalog(now, entropy, self.settings, self.storage)
+        throttling = self.settings.throttling
+        self.limiter = limiter or (None if throttling is None else Throttling(now, throttling))
+        stale, tables = self.settings.stale_reads, self.storage
+        if stale is not None:
+            tables = RememberingStorage(self.storage, now, entropy, stale)
+        self.catalog = TableCatalog(now, entropy, self.settings, tables)
         self.streams = Streams(now, self.settings, self.storage)
         self.expiry = Expiry(self.storage, self.settings.ttl_delay)
         self.tokens = TokenLog(self.storage, self.settings.idempotency_window)
@@ -63,6 +72,22 @@ class Engine:
         if self.expiry.next_due < inf and self.expiry.next_due <= self.now():
             self.expiry.run(self.now())
         return found.run(self, request, found.validate(request))
+
+    def capacity(self) -> dict[str, Any]:
+        """What each table and index has consumed and how often it was throttled, since it was created.
+
+        `{table: {counters..., "Indexes": {index: {counters...}}}}`, the counters under their CloudWatch
+        names; with throttling on, `Partitions` is a list of the partitions with theirs.
+        """
+        return {table.name: self._capacity(table, None) for table in self.catalog.tables()}
+
+    def _capacity(self, table: Table, index: Index | None) -> dict[str, Any]:
+        answer: dict[str, Any] = (table if index is None else index).counters.report()
+        if index is None:
+            answer["Indexes"] = {name: self._capacity(table, one) for name, one in table.indexes.items()}
+        if self.limiter is not None and (index is None or index.is_global):
+            answer["Partitions"] = self.limiter.describe(table, index)
+        return answer
 
     def tick(self) -> None:
         """Do what is due by now and nobody has asked for: late index changes, expiries, stream records

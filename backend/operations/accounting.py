@@ -6,12 +6,13 @@ admitted; a member that the request did not ask for is absent from the response.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError
 from backend.model.keys import partition_prefix, successor
 from backend.protocol import Item, Request
-from backend.tables.capacity import Consumption, write_units
+from backend.tables.capacity import Consumption, Demand, write_units
 from backend.tables.indexes import Index
 from backend.tables.table import Table, Write, partition_of
 
@@ -32,22 +33,41 @@ def capacity_mode(request: Request) -> str | None:
 def charge_read(engine: Engine, table: Table, index: Index | None, partition: int, units: float) -> None:
     """Take read units of one partition of a table or index, or raise the limiter's error."""
     if engine.limiter is not None:
-        engine.limiter.admit(table, index, partition, units, 0.0)
+        engine.limiter.admit((Demand(table, index, partition, units, 0.0),))
     (table if index is None else index).counters.read_units += units
 
 
+def charge_reads(engine: Engine, demands: Sequence[Demand]) -> None:
+    """Take the read units of several partitions, all or none, or raise the limiter's error."""
+    if engine.limiter is not None:
+        engine.limiter.admit(demands)
+    for demand in demands:
+        (demand.table if demand.index is None else demand.index).counters.read_units += demand.reads
+
+
 def charge_write(engine: Engine, write: Write, factor: float = 1.0) -> None:
-    """Take the write units of a prepared write and of what it does to indexes, or raise the limiter's
-    error."""
-    limiter = engine.limiter
+    """Take the write units of a prepared write and of what it does to indexes, all or none, or raise the
+    limiter's error."""
     table = write.table
-    if limiter is not None:
-        limiter.admit(table, None, partition_of(write.key), 0.0, write.units * factor)
-        for index, (deleted, put, _, units) in write.by_index or ():
-            limiter.admit(table, index, partition_of(put or deleted or b""), 0.0, units * factor)
+    if engine.limiter is not None:
+        engine.limiter.admit(_demands(write, factor))
     table.counters.write_units += write.units * factor
     for index, change in write.by_index or ():
         index.counters.write_units += change[3] * factor
+
+
+def _demands(write: Write, factor: float) -> list[Demand]:
+    """A row that moves is a delete in one partition of the index and a put in another."""
+    table = write.table
+    demands = [Demand(table, None, partition_of(write.key), 0.0, write.units * factor)]
+    for index, (deleted, put, row, units) in write.by_index or ():
+        put_units = write_units(0, row[1]) if deleted is not None and row is not None else units
+        if put is not None:
+            demands.append(Demand(table, index, partition_of(put), 0.0, put_units * factor))
+        if deleted is not None:
+            left = units - put_units if put is not None else units
+            demands.append(Demand(table, index, partition_of(deleted), 0.0, left * factor))
+    return demands
 
 
 def charge_refused_write(
@@ -56,7 +76,7 @@ def charge_refused_write(
     """A failed condition costs what writing the item that is there would cost."""
     units = write_units(old[1] if old else 0, 0) * factor
     if engine.limiter is not None:
-        engine.limiter.admit(table, None, partition_of(key), 0.0, units)
+        engine.limiter.admit((Demand(table, None, partition_of(key), 0.0, units),))
     table.counters.write_units += units
 
 

@@ -79,7 +79,8 @@ def _response(
         return _execute(engine, member, planned, consumptions)
     except ServiceError as refusal:
         code = _CODES.get(refusal.code, "InternalServerError")
-        error = {"Code": code, "Message": refusal.message, **refusal.fields}
+        item = {"Item": refusal.fields["Item"]} if "Item" in refusal.fields else {}
+        error = {"Code": code, "Message": refusal.message, **item}
         if code in ("ValidationError", "ResourceNotFound") or isinstance(planned, ServiceError):
             return {"Error": error}
         return {"Error": error, "TableName": _target(planned.statement).table}

@@ -49,7 +49,8 @@ class Reasons:
         if code is None or (error.message or "").startswith(_EMPTY_KEY):
             return False
         self._failed = True
-        self._reasons[-1] = {"Code": code, "Message": error.message, **error.fields}
+        item = {"Item": error.fields["Item"]} if "Item" in error.fields else {}
+        self._reasons[-1] = {"Code": code, "Message": error.message, **item}
         return True
 
     def raise_if_any(self) -> None:

@@ -22,10 +22,10 @@ from backend.expressions.checks import leaves, operands_of, predicates
 from backend.expressions.conditions import Condition
 from backend.model.keys import KeySchema, key_mismatch
 from backend.model.values import normalise
-from backend.operations.accounting import capacity_mode, charge_read
+from backend.operations.accounting import capacity_mode, charge_reads
 from backend.protocol import Item, Request, Response
 from backend.storage.base import OrderedMap, Row
-from backend.tables.capacity import Consumption, read_units
+from backend.tables.capacity import Consumption, Demand, read_units
 from backend.tables.indexes import Index
 from backend.tables.table import Table, partition_of
 
@@ -107,7 +107,7 @@ class Source:
 
     def fetch(self, row: Row) -> Row | None:
         """The whole item behind a row of a local index."""
-        return self.table.view(self.consistent).get(self.table.schema.encode(row[0]))
+        return self.table.behind(self.rows).get(self.table.schema.encode(row[0]))
 
 
 def check_select(request: Request) -> None:
@@ -269,15 +269,18 @@ def answer_page(
 
 
 def _charge(engine: Engine, source: Source, page: Page, units: float, partition: int | None) -> None:
+    table, index = source.table, source.index
+    demands = []
     if engine.limiter is None or partition is not None:
-        charge_read(engine, source.table, source.index, partition or 0, units)
+        demands.append(Demand(table, index, partition or 0, units, 0.0))
     else:
         # A scan crosses partitions: each bears its share of the units.
         total = page.size or 1
         for one, size in (page.partition_bytes or {0: total}).items():
-            charge_read(engine, source.table, source.index, one, units * size / total)
+            demands.append(Demand(table, index, one, units * size / total, 0.0))
     if page.fetched_units:
-        charge_read(engine, source.table, None, partition or 0, page.fetched_units)
+        demands.append(Demand(table, None, demands[0].partition, page.fetched_units, 0.0))
+    charge_reads(engine, demands)
 
 
 def rows_between(

@@ -119,11 +119,14 @@ def _replayed(engine: Engine, request: Request, actions: Sequence[Action]) -> di
 
 
 def _charged(engine: Engine, keys: Sequence[tuple[Table, bytes]]) -> dict[str, Consumption]:
-    """What reading the items costs, taken."""
+    """What reading the items costs, taken. Raises TransactionCanceledException where it is throttled."""
     consumptions: dict[str, Consumption] = {}
+    reasons = Reasons()
     for table, key in keys:
         row = table.items.get(key)
         units = FACTOR * read_units(row[1] if row is not None else 0, consistent=True)
-        charge_read(engine, table, None, partition_of(key), units)
+        with reasons.of_next():
+            charge_read(engine, table, None, partition_of(key), units)
         merge(consumptions, Consumption(table, units))
+    reasons.raise_if_any()
     return consumptions

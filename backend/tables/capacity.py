@@ -12,7 +12,8 @@ Rules (DynamoDB Developer Guide, "Read and write operations"):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -36,23 +37,48 @@ def write_units(old_size: int, new_size: int) -> float:
 
 
 class Counters:
-    """Units consumed since this process opened the table or index: for metrics, written on every request."""
+    """What clients of a table or index have used, and how often they were throttled, since it was created."""
 
-    __slots__ = ("read_units", "write_units")
+    __slots__ = ("__weakref__", "read_throttles", "read_units", "write_throttles", "write_units")
 
     def __init__(self) -> None:
         self.read_units = 0.0
         self.write_units = 0.0
+        self.read_throttles = 0
+        self.write_throttles = 0
+
+    def report(self) -> dict[str, float]:
+        """The counters under their CloudWatch names."""
+        return {
+            "ConsumedReadCapacityUnits": self.read_units,
+            "ConsumedWriteCapacityUnits": self.write_units,
+            "ReadThrottleEvents": self.read_throttles,
+            "WriteThrottleEvents": self.write_throttles,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Units that an operation is about to use on one partition of a table or of an index."""
+
+    table: Table
+    index: Index | None
+    partition: int
+    """The 64-bit hash of the partition key value: of the index's key when there is an `index`."""
+    reads: float
+    writes: float
 
 
 class Limiter(Protocol):
-    """Decides whether a partition has the units that an operation is about to use."""
+    """Decides whether partitions have the units that an operation is about to use."""
 
-    def admit(self, table: Table, index: Index | None, partition: int, reads: float, writes: float) -> None:
-        """Take the units, or raise the throttling `ServiceError`. Nothing has been changed yet.
+    def admit(self, demands: Sequence[Demand]) -> None:
+        """Take all of the units, or none and raise the throttling `ServiceError`. Nothing has been changed
+        yet."""
+        ...
 
-        `partition` is the 64-bit hash of the partition key value, of the index's key when `index` is given.
-        """
+    def describe(self, table: Table, index: Index | None) -> list[dict[str, Any]]:
+        """The partitions of a table or global index, and what became of the requests to each."""
         ...
 
 

@@ -25,6 +25,7 @@ from backend.tables.capacity import Consumption, Counters, write_units
 from backend.tables.changes import USER, ItemChange, Observer
 from backend.tables.definitions import IndexDefinition, TableDefinition
 from backend.tables.indexes import Index, RowChange
+from backend.tables.stale import RememberingMap, items_behind, stale_view
 from backend.tables.throughput import ThroughputHistory
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Table:
         # What a storage held of the table already goes on where it was.
         self._last_due, self._late_sequence = _order(next(self._late.range(reverse=True), None))
         self.items: OrderedMap = storage.open(f"{identifier}/items")
+        self._is_remembered = isinstance(self.items, RememberingMap)
         self.stored_bytes = sum(size for _, (_, size) in self.items.range())
         self.local_indexes: dict[str, Index] = {}
         self.global_indexes: dict[str, Index] = {}
@@ -135,14 +137,18 @@ class Table:
     # Reading
 
     def view(self, consistent: bool) -> OrderedMap:
-        """The items as a read of that consistency sees them."""
-        return self.items
+        """The items as one read of that consistency sees them."""
+        return self.items if consistent or not self._is_remembered else stale_view(self.items)
 
     def index_view(self, index: Index, now: float, consistent: bool) -> OrderedMap:
         """The rows of an index, after the late changes that are due by now."""
         if index.is_global:
             self.apply_late(now)
-        return index.rows
+        return index.rows if consistent else stale_view(index.rows)
+
+    def behind(self, rows: OrderedMap) -> OrderedMap:
+        """The items behind the rows that `index_view` gave: as of the same moment."""
+        return items_behind(self.items, rows)
 
     def index(self, name: str, now: float) -> Index:
         """The index of that name, if it can be queried. Raises ValidationException."""

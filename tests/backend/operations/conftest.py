@@ -30,11 +30,15 @@ class RecordingLimiter:
         self.partitions: set[int] = set()
         self.refused: set[str] = set()
 
-    def admit(self, table, index, partition, reads, writes):
-        self.asked.append((table.name, index and index.name, reads, writes))
-        self.partitions.add(partition)
-        if table.name in self.refused:
-            raise ServiceError("ProvisionedThroughputExceededException", "too hot")
+    def admit(self, demands):
+        for one in demands:
+            self.asked.append((one.table.name, one.index and one.index.name, one.reads, one.writes))
+            self.partitions.add(one.partition)
+            if one.table.name in self.refused:
+                raise ServiceError("ProvisionedThroughputExceededException", "too hot")
+
+    def describe(self, table, index):
+        return []
 
 
 @pytest.fixture
