@@ -18,6 +18,8 @@ from cluster.config import ClusterConfig, ConfigError
         ({"store_port": 70000}, "store_port must be between 0 and 65535, not 70000"),
         ({"port": 8000}, "store_port 8000 is also a port of the cluster"),
         ({"backend_url": "localhost:8000"}, "backend_url must begin with http:// or https://"),
+        ({"group_commit": -0.1}, "group_commit must be a number of seconds, 0 or more, not -0.1"),
+        ({"backend_url": "http://a", "data_dir": "b"}, "data_dir is for the embedded store"),
         ({"ttl": 3}, "no such setting: ttl"),
     ],
 )
