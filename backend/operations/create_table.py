@@ -26,4 +26,6 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     stream = request.get("StreamSpecification")
     if stream is not None and stream["StreamEnabled"]:
         engine.streams.enable(table, stream["StreamViewType"])
+    if engine.limiter is not None:
+        engine.limiter.adapt(table)
     return {"TableDescription": description(engine, table, "CREATING")}

@@ -64,6 +64,8 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     _apply_indexes(table, types, created, deleted, engine.now())
     engine.catalog.save(table)
     _show_indexes(answer, engine, table, created, deleted)
+    if engine.limiter is not None:
+        engine.limiter.adapt(table)
     return {"TableDescription": answer}
 
 

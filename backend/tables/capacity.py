@@ -77,6 +77,10 @@ class Limiter(Protocol):
         yet."""
         ...
 
+    def adapt(self, table: Table) -> None:
+        """Take over what the owner of a table has just set for it and its indexes."""
+        ...
+
     def describe(self, table: Table, index: Index | None) -> list[dict[str, Any]]:
         """The partitions of a table or global index, and what became of the requests to each."""
         ...

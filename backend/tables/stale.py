@@ -8,7 +8,7 @@ Rules:
 * what is behind a row of a local index is read as of the same moment as the row;
 * a partition is here one of a fixed number of equal ranges of the hash space.
 
-`RememberingStorage` stands between the tables and their storage. Its maps of items and index rows keep, beside
+`RememberingStorage` stands between tables and storage. Its maps of items and index rows keep, beside
 the current rows, those that they replaced within the last `lag` seconds. A transaction that is undone leaves
 entries that say what is so anyway: the row before it.
 

@@ -323,6 +323,13 @@ class Throttling:
         for claim in claims:
             claim.take(now)
 
+    def adapt(self, table: Table) -> None:
+        """Take over what the owner of a table has just set for it and its global indexes."""
+        now = self._now()
+        self._resource(table, None, now)
+        for index in table.global_indexes.values():
+            self._resource(table, index, now)
+
     def describe(self, table: Table, index: Index | None) -> list[dict[str, Any]]:
         """Each partition: its range of hashes (64 bits, hexadecimal), the units it has given, and how often
         it refused."""
