@@ -72,13 +72,13 @@ class GroupCommit:
 
         It fails with ServiceError (InternalServerError) when they cannot be made so.
         """
-        if self._storage.failure is not None:
-            raise _refusal(self._storage.failure)
+        ticket = self._open
+        if ticket is not None:
+            return ticket
+        self.check()
         if self._storage.has_changes:
-            ticket = self._open
-            if ticket is None:
-                ticket = self._open = _Ticket(loop=asyncio.get_running_loop())
-                self._gather()
+            ticket = self._open = _Ticket(loop=asyncio.get_running_loop())
+            self._gather()
             return ticket
         return self._cut[-1] if self._cut else None
 

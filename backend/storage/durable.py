@@ -102,28 +102,29 @@ class DurableStorage:
     def open(self, name: str) -> MemoryMap:
         found = self._maps.get(name)
         if found is None:
-            found = self._maps[name] = MemoryMap(self._journal, self._next_number)
-            self._open.names[found.number] = name
+            number = self._next_number
             self._next_number += 1
+            found = self._maps[name] = MemoryMap(self._journal, _NUMBER.pack(number))
+            self._open.names[number] = name
         return found
 
     def drop(self, name: str) -> None:
         found = self._maps.pop(name, None)
         if found is not None:
-            self._open.dropped.add(found.number)
+            self._open.dropped.add(*_NUMBER.unpack(found.prefix))
             # Whoever still holds the map changes nothing any more that would be kept.
-            found.number = 0
+            found.prefix = b""
 
     def transaction(self) -> Journal:
         return self._journal
 
     def _record(self, notes: list[Note]) -> None:
         """Take a transaction into the open group, all of it or nothing."""
-        changed: dict[bytes, bytes | None] = {}
-        for written, key, _ in notes:
-            if written.number:
-                row = written.rows.get(key)
-                changed[_NUMBER.pack(written.number) + key] = None if row is None else encode_row(row)
+        changed = [
+            (written.prefix + key, None if (row := written.get(key)) is None else encode_row(row))
+            for written, key, _ in notes
+            if written.prefix
+        ]
         self._open.rows.update(changed)
 
     # Durability
@@ -252,7 +253,7 @@ class DurableStorage:
         _replay(logged, contents)
         for number, name in names.items():
             if number not in logged.dropped:
-                loaded = self._maps[name] = MemoryMap(self._journal, number)
+                loaded = self._maps[name] = MemoryMap(self._journal, _NUMBER.pack(number))
                 loaded.rows.update(contents.pop(number))
         self._next_number = max(names, default=0) + 1
         self._unfolded.through = found.applied
@@ -280,11 +281,12 @@ def _encode(changes: Changes) -> bytes:
     for number, name in changes.names.items():
         text = name.encode()
         parts += (_ENTRY.pack(_NAME, _NUMBER.size, len(text)), _NUMBER.pack(number), text)
+    head = _ENTRY.pack
     for key, row in changes.rows.items():
         if row is None:
-            parts += (_ENTRY.pack(_DELETE, len(key), 0), key)
+            parts += (head(_DELETE, len(key), 0), key)
         else:
-            parts += (_ENTRY.pack(_PUT, len(key), len(row)), key, row)
+            parts += (head(_PUT, len(key), len(row)), key, row)
     for number in changes.dropped:
         parts += (_ENTRY.pack(_DROP, _NUMBER.size, 0), _NUMBER.pack(number))
     return b"".join(parts)

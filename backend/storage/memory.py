@@ -62,13 +62,13 @@ class Journal:
 
 
 class MemoryMap:
-    """An `OrderedMap` on a `SortedDict`. `number` is what its storage knows it by."""
+    """An `OrderedMap` on a `SortedDict`. `prefix` is what a storage puts before its keys to keep them."""
 
-    __slots__ = ("_journal", "get", "number", "rows")
+    __slots__ = ("_journal", "get", "prefix", "rows")
 
-    def __init__(self, journal: Journal, number: int = 0) -> None:
+    def __init__(self, journal: Journal, prefix: bytes = b"") -> None:
         self.rows: SortedDict[bytes, Row] = SortedDict()
-        self.number = number
+        self.prefix = prefix
         self._journal = journal
         # The dictionary's own method: the hottest call of the engine needs no frame of ours.
         self.get: Any = self.rows.get
