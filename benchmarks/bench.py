@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-NAMES = ("http", "binary", "engine", "memory")
+NAMES = ("http", "binary", "durable", "engine", "memory")
 """Each is `<name>_bench.py` of this package, with a `BENCH`."""
 
 
