@@ -259,3 +259,38 @@ def test_what_is_no_trace_is_one_line(capsys: pytest.CaptureFixture[str], tmp_pa
     (tmp_path / "empty.csv").write_text("op,key\n")
     code, _, err = run(capsys, "replay", str(tmp_path / "empty.csv"))
     assert (code, err) == (1, "daxsim: empty.csv: no request in it\n")
+
+
+# --- A data directory ---------------------------------------------------------------------------------------
+
+
+def test_what_was_acknowledged_survives_a_kill(up: Up, tmp_path: Path) -> None:
+    directory = str(tmp_path / "data")
+    child, places = up("--nodes", "1", "--data-dir", directory, "--sample-data")
+    table = resource(places["endpoint"]).Table("ProductCatalog")
+    table.put_item(Item={"Id": 7, "Title": "kept"})
+    child.send_signal(signal.SIGKILL)
+    child.wait(30)
+    _, places = up("--nodes", "1", "--data-dir", directory, "--sample-data")
+    assert places["tables"] == []
+    table = resource(places["endpoint"]).Table("ProductCatalog")
+    assert table.get_item(Key={"Id": 7})["Item"]["Title"] == "kept"
+    assert table.get_item(Key={"Id": 101})["Item"]["Id"] == 101
+
+
+def test_a_foreign_directory_is_one_line_and_untouched(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "letters.txt").write_text("dear")
+    code, out, err = run(capsys, "up", "--port", "0", "--store-port", "0", "--data-dir", str(tmp_path))
+    assert (code, out) == (1, "")
+    assert err == (
+        f"daxsim: the data directory {tmp_path} is not empty and not daxsim's; give an empty or a new one\n"
+    )
+    assert [one.name for one in tmp_path.iterdir()] == ["letters.txt"]
+
+
+def test_a_directory_in_use_is_one_line(up: Up, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    up("--nodes", "1", "--data-dir", str(tmp_path))
+    code, _, err = run(capsys, "up", "--port", "0", "--store-port", "0", "--data-dir", str(tmp_path))
+    assert (code, err) == (1, f"daxsim: the data directory {tmp_path} is in use by another process\n")
