@@ -16,6 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from backend.engine import Engine, EngineSettings
 from backend.errors import ServiceError
+from backend.storage.base import Storage
+from backend.storage.memory import MemoryStorage
 
 TABLE = "models"
 NUMBERS = ["-10", "-1.5", "0", "1", "2", "3.25", "20", "100"]
@@ -93,9 +95,13 @@ class EngineAgainstModel(RuleBasedStateMachine):
     def start(self, lag: float) -> None:
         self.time = 1_000.0
         self.lag = lag
-        self.engine = Engine(lambda: self.time, lambda count: b"\x07" * count, EngineSettings(gsi_lag=lag))
+        self.begin(MemoryStorage())
         self.model: dict[tuple[str, str], dict[str, Any]] = {}
         self.execute("CreateTable", **CREATE)
+
+    def begin(self, storage: Storage) -> None:
+        settings = EngineSettings(gsi_lag=self.lag)
+        self.engine = Engine(lambda: self.time, lambda count: b"\x07" * count, settings, storage)
 
     def execute(self, operation: str, **request: Any) -> Any:
         return self.engine.execute(operation, request)
@@ -364,6 +370,11 @@ class EngineAgainstModel(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([0.25, 0.5, 2.0]))
     def time_passes(self, seconds):
         self.time += seconds
+
+    @rule()
+    def another_engine_takes_over(self):
+        """All that an engine knows is in its storage."""
+        self.begin(self.engine.storage)
 
     def rows(self, index: str) -> list[dict[str, Any]]:
         """What an index must hold, by looking at every item."""
