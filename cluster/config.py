@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from backend.settings import EngineSettings, StaleReadSettings, ThrottlingSettings
 from dax.settings import NodeSettings
 
 MAX_NODES = 11
@@ -44,6 +45,10 @@ class ClusterConfig:
     store_port: the store's own DynamoDB endpoint, for writing around the cache; None leaves it closed.
     backend_url: front this DynamoDB-compatible endpoint instead of the embedded engine.
     data_dir: keep the embedded store in this directory; None: in memory, until the process ends.
+    throttling: the embedded store throttles tables, indexes and their partitions as the service does.
+    adaptive_capacity, split_for_heat: what throttling does for a hot partition.
+    stale_reads: how old, in seconds, what eventually consistent reads of the embedded store see may be.
+    monotonic_reads: such a read never sees an older state of a partition than the read before it.
     group_commit: how long, in seconds, the writes of a data directory gather at most to be made durable
         together; 0: each by itself. An answer waits until what it says is durable, either way.
     region: the region in which the embedded engine says its tables are.
@@ -68,6 +73,11 @@ class ClusterConfig:
     store_port: int | None = 8000
     backend_url: str | None = None
     data_dir: str | None = None
+    throttling: bool = False
+    adaptive_capacity: bool = True
+    split_for_heat: bool = True
+    stale_reads: float = 0.0
+    monotonic_reads: bool = False
     group_commit: float = 0.005
     region: str = "us-east-1"
     credentials: Mapping[str, str] | None = None
@@ -84,6 +94,7 @@ class ClusterConfig:
             "replication_delay",
             "transaction_refresh_delay",
             "gsi_lag",
+            "stale_reads",
             "failover_delay",
             "group_commit",
         ):
@@ -104,6 +115,10 @@ class ClusterConfig:
             raise ConfigError(f"backend_url must begin with http:// or https://, not {self.backend_url!r}")
         if self.backend_url is not None and self.data_dir is not None:
             raise ConfigError("data_dir is for the embedded store, and backend_url names another one")
+        if self.backend_url is not None and (self.throttling or self.stale_reads):
+            raise ConfigError("throttling and stale_reads are of the embedded store, not of a backend_url")
+        if self.monotonic_reads and not self.stale_reads:
+            raise ConfigError("monotonic_reads means something with stale_reads only")
         if self.advertise is not None:
             try:
                 ipaddress.ip_address(self.advertise)
@@ -133,6 +148,19 @@ class ClusterConfig:
             fill_guard=self.fill_guard,
             transaction_refresh_delay=self.transaction_refresh_delay,
             store_endpoint=store_endpoint,
+        )
+
+    def engine_settings(self) -> EngineSettings:
+        """What of it concerns the embedded store."""
+        throttling = ThrottlingSettings(
+            adaptive_capacity=self.adaptive_capacity, split_for_heat=self.split_for_heat
+        )
+        stale_reads = StaleReadSettings(self.stale_reads, self.monotonic_reads)
+        return EngineSettings(
+            region=self.region,
+            gsi_lag=self.gsi_lag,
+            throttling=throttling if self.throttling else None,
+            stale_reads=stale_reads if self.stale_reads else None,
         )
 
     def but(self, **changes: Any) -> ClusterConfig:

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from backend.embedded import EmbeddedBackend
 from backend.http import StoreFront
 from backend.protocol import Backend
 from backend.storage.row_file import Progress
@@ -187,7 +188,11 @@ class LiveCluster:
 
     def status(self) -> Mapping[str, Any]:
         """The cluster and each node, as JSON-ready values."""
-        return {**self.cluster.status(), "endpoint": self.endpoint, "store_endpoint": self.store_endpoint}
+        answer = {**self.cluster.status(), "endpoint": self.endpoint, "store_endpoint": self.store_endpoint}
+        backend = self.store.backend
+        if isinstance(backend, EmbeddedBackend):
+            answer["store"] = backend.engine.capacity()
+        return answer
 
     @property
     def backend(self) -> Backend:

@@ -9,7 +9,7 @@ Rules of this file:
 from __future__ import annotations
 
 from backend.embedded import EmbeddedBackend
-from backend.engine import Engine, EngineSettings
+from backend.engine import Engine
 from backend.protocol import Request, Response
 from cluster.config import ClusterConfig, ConfigError
 from cluster.faults import Faults, FaultyStore
@@ -69,7 +69,7 @@ class SimulatedCluster:
         self.config = config
         self.runtime = simulation.runtime
         self.runtime.network.replication_delay = config.replication_delay
-        settings = EngineSettings(region=config.region, gsi_lag=config.gsi_lag)
+        settings = config.engine_settings()
         engine = Engine(self.runtime.clock.now, self.runtime.entropy, settings)
         self.store = FaultyStore(EmbeddedBackend(engine), self.runtime.clock)
         self._edges: dict[NodeId, _MemoryEdge] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backend.embedded import EmbeddedBackend
-from backend.engine import Engine, EngineSettings
+from backend.engine import Engine
 from backend.group_commit import GroupCommit
 from backend.protocol import Backend
 from backend.remote import RemoteBackend
@@ -32,7 +32,7 @@ def open_store(config: ClusterConfig, runtime: Runtime, loading: Progress | None
         return RemoteBackend(
             config.backend_url, sleep=runtime.clock.sleep, entropy=runtime.entropy, region=config.region
         )
-    settings = EngineSettings(region=config.region, gsi_lag=config.gsi_lag)
+    settings = config.engine_settings()
     if config.data_dir is None:
         return EmbeddedBackend(Engine(runtime.clock.now, runtime.entropy, settings))
     storage = DurableStorage(Path(config.data_dir), progress=loading)

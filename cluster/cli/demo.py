@@ -16,7 +16,7 @@ import click
 
 from cluster.config import ClusterConfig, ConfigError
 from cluster.lab.run import Outcome, play_live, play_simulated
-from cluster.lab.scenarios import STORIES, story
+from cluster.lab.scenarios import GROUPS, STORIES, story
 from cluster.lab.story import Changes, Story
 from cluster.lab.timeline import timeline
 from cluster.runtime.live import run
@@ -56,6 +56,12 @@ def _settings(_context: click.Context, _parameter: click.Parameter, given: tuple
     metavar="NAME=VALUE",
     help="Change a cluster setting, to see what a story depends on: --set item_ttl=60.",
 )
+@click.option(
+    "--write-price",
+    type=click.FloatRange(min=0),
+    metavar="DOLLARS",
+    help="The price of a million write units, where a story needs one.",
+)
 def demo(
     name: str,
     simulated: bool,
@@ -63,12 +69,16 @@ def demo(
     as_json: bool,
     history_file: Path | None,
     settings: dict[str, Any],
+    write_price: float | None,
 ) -> int:
-    """Play the documented consistency stories: NAME, `all`, or `list`."""
+    """Play the documented stories: NAME, a group (`consistency`, `capacity`), or `list`.
+
+    `all` is the group `consistency`: what a cache may answer. `capacity` is what a table can take.
+    """
     if name == "list":
         _list(as_json)
         return 0
-    changes = Changes(settings=settings)
+    changes = Changes(settings=settings, write_price=write_price)
     outcomes = []
     history = _open(history_file)
     try:
@@ -100,6 +110,8 @@ def _open(path: Path | None) -> BinaryIO | None:
 def _chosen(name: str) -> tuple[Story, ...]:
     if name == "all":
         return STORIES
+    if name in GROUPS:
+        return GROUPS[name]
     try:
         return (story(name),)
     except LookupError as error:
@@ -109,12 +121,16 @@ def _chosen(name: str) -> tuple[Story, ...]:
 def _list(as_json: bool) -> None:
     if as_json:
         listing = [
-            {"name": s.name, "title": s.title, "lesson": s.lesson, "source": s.source} for s in STORIES
+            {"group": group, "name": s.name, "title": s.title, "lesson": s.lesson, "source": s.source}
+            for group, stories in GROUPS.items()
+            for s in stories
         ]
         click.echo(json.dumps(listing))
         return
-    for one in STORIES:
-        click.echo(f"{one.name:<22}{one.title}")
+    for group, stories in GROUPS.items():
+        click.echo(f"{group}:")
+        for one in stories:
+            click.echo(f"  {one.name:<20}{one.title}")
 
 
 def _text(outcome: Outcome) -> Iterator[str]:

@@ -106,6 +106,26 @@ _MANY_ROWS = 100_000
     metavar="SECONDS",
     help="How late a write reaches the global secondary indexes.",
 )
+@click.option("--throttling", is_flag=True, help="Throttle tables, indexes and partitions as DynamoDB does.")
+@click.option(
+    "--adaptive-capacity/--no-adaptive-capacity",
+    default=_DEFAULTS.adaptive_capacity,
+    help="With --throttling: a partition may use what the others leave, or only its share.",
+)
+@click.option(
+    "--split-for-heat/--no-split-for-heat",
+    default=_DEFAULTS.split_for_heat,
+    help="With --throttling: a partition that stays hot is split, or stays.",
+)
+@click.option(
+    "--stale-reads",
+    type=float,
+    default=_DEFAULTS.stale_reads,
+    show_default=True,
+    metavar="SECONDS",
+    help="How old the state may be that eventually consistent reads of the store see.",
+)
+@click.option("--monotonic-reads", is_flag=True, help="With --stale-reads: reads never go back in time.")
 @click.option(
     "--backend",
     "backend_url",

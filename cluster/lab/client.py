@@ -67,7 +67,9 @@ class Client:
         except ServiceError as error:
             # A 5xx does not say whether the write had happened.
             outcome = "fail" if error.status < 500 else "info"
-            self._recorder.complete(outcome, number, error=error.code, message=error.message)
+            self._recorder.complete(
+                outcome, number, error=error.code, message=error.message, reason=_reason(error)
+            )
             raise
         except Unreachable as error:
             self._recorder.complete("info", number, error="Unreachable", message=str(error))
@@ -110,8 +112,17 @@ class Client:
     async def scan(self, **request: Any) -> Reply:
         return await self.call("Scan", request)
 
+    async def update_table(self, **request: Any) -> Reply:
+        return await self.call("UpdateTable", request)
+
     async def transact_get_items(self, **request: Any) -> Reply:
         return await self.call("TransactGetItems", request)
 
     async def transact_write_items(self, **request: Any) -> Reply:
         return await self.call("TransactWriteItems", request)
+
+
+def _reason(error: ServiceError) -> str | None:
+    """Which limit a throttled request was over, such as `TableWriteKeyRangeThroughputExceeded`."""
+    reasons = error.fields.get("ThrottlingReasons") or error.fields.get("throttlingReasons")
+    return reasons[0]["reason"] if reasons else None

@@ -46,6 +46,7 @@ class Operation:
     miss: str | None = None
     error: str | None = None
     message: str | None = None
+    reason: str | None = None
 
     @property
     def table(self) -> str | None:
@@ -99,6 +100,7 @@ class History:
                 operation.miss = event.get("miss")
                 operation.error = event.get("error")
                 operation.message = event.get("message")
+                operation.reason = event.get("reason")
         return list(found.values())
 
     def of(self, client: str, operation: str | None = None) -> list[Operation]:

@@ -74,7 +74,8 @@ async def _play(
     try:
         recorder = HistoryRecorder(venue.cluster.runtime.clock.now)
         settings = {**story.settings, **changes.settings}
-        recorder.run(story=story.name, runtime=runtime, seed=seed, settings=settings)
+        priced = {} if changes.write_price is None else {"write_price": changes.write_price}
+        recorder.run(story=story.name, runtime=runtime, seed=seed, settings=settings, **priced)
         try:
             await story.play(Stage(venue, recorder, changes))
         except (ServiceError, Unreachable) as refusal:

@@ -27,6 +27,9 @@ from cluster.topology import Cluster
 CLUSTER = "cluster"
 """The `through` of a client that connects to the cluster endpoint: any live node may answer."""
 
+CONSISTENCY, CAPACITY = "consistency", "capacity"
+"""The groups of stories: what a cache may answer, and what a table can take."""
+
 Tamper = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
 """`tamper(client, operation, request)` gives the request that is sent instead."""
 
@@ -35,6 +38,7 @@ Tamper = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any]]
 class Story:
     """One documented behaviour, played and judged.
 
+    group: `consistency` or `capacity`.
     settings: those of `ClusterConfig` that it needs, where they differ from the defaults.
     lesson: one sentence that a reader should take home. source: where the behaviour is documented.
     """
@@ -46,6 +50,7 @@ class Story:
     play: Callable[[Stage], Coroutine[Any, Any, None]]
     judge: Callable[[History], Iterable[Finding]]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    group: str = CONSISTENCY
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +59,14 @@ class Changes:
 
     settings: over the story's own. reroute: client name -> where it connects to instead.
     without: fault verbs that do nothing. tamper: what becomes of each request.
+    write_price: US dollars for a million write units, where a story prices them; None: its own.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     reroute: Mapping[str, str] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     tamper: Tamper | None = None
+    write_price: float | None = None
 
 
 class Venue(Protocol):
@@ -95,21 +102,45 @@ class Stage:
             connection = _Tampered(name, connection, self._changes.tamper)
         return Client(name, through, connection, self._recorder)
 
-    async def table(self, name: str, *keys: str, items: Iterable[Mapping[str, Any]] = ()) -> None:
+    async def table(
+        self,
+        name: str,
+        *keys: str,
+        items: Iterable[Mapping[str, Any]] = (),
+        indexes: Mapping[str, str] | None = None,
+        throughput: tuple[int, int] | None = None,
+    ) -> None:
         """Make a table in the store and put items into it, around the cache.
 
-        Keys are `"Id:N"`: the partition key, then the sort key if there is one.
+        Keys are `"Id:N"`: the partition key, then the sort key if there is one. `indexes` are global ones of
+        all attributes, each with its partition key. `throughput` is read and write units; None: on demand.
         """
         owner = self.client("owner", through=STORE)
         names = [key.split(":") for key in keys]
+        indexed = [(index, *key.split(":")) for index, key in (indexes or {}).items()]
+        more: dict[str, Any] = {"BillingMode": "PAY_PER_REQUEST"}
+        if throughput is not None:
+            read, write = throughput
+            more = {"ProvisionedThroughput": {"ReadCapacityUnits": read, "WriteCapacityUnits": write}}
+        if indexed:
+            more["GlobalSecondaryIndexes"] = [
+                {
+                    "IndexName": index,
+                    "KeySchema": [{"AttributeName": attribute, "KeyType": "HASH"}],
+                    "Projection": {"ProjectionType": "ALL"},
+                }
+                for index, attribute, _ in indexed
+            ]
         await owner.create_table(
             TableName=name,
-            AttributeDefinitions=[{"AttributeName": n, "AttributeType": t} for n, t in names],
+            AttributeDefinitions=[
+                {"AttributeName": n, "AttributeType": t} for n, t in (*names, *(one[1:] for one in indexed))
+            ],
             KeySchema=[
                 {"AttributeName": n, "KeyType": kind}
                 for (n, _), kind in zip(names, ("HASH", "RANGE"), strict=False)
             ],
-            BillingMode="PAY_PER_REQUEST",
+            **more,
         )
         for item in items:
             await owner.put_item(TableName=name, Item=item)

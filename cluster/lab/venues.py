@@ -29,6 +29,8 @@ from cluster.runtime.network import LinkBroken
 from cluster.runtime.simulated import Simulation
 from cluster.simulated import SimulatedCluster
 
+_REASONS = ("ThrottlingReasons", "throttlingReasons")
+
 
 class SimulatedVenue:
     """A story's cluster in virtual time."""
@@ -140,7 +142,10 @@ class _BotoConnection:
         except botocore.exceptions.ClientError as error:
             told = error.response["Error"]
             status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-            raise ServiceError(told["Code"], told.get("Message") or None, status=status) from error
+            reasons = {name: error.response[name] for name in _REASONS if name in error.response}
+            raise ServiceError(
+                told["Code"], told.get("Message") or None, status=status, fields=reasons
+            ) from error
         except (botocore.exceptions.HTTPClientError, OSError) as error:
             raise Unreachable(str(error)) from error
         headers = response.pop("ResponseMetadata")["HTTPHeaders"]

@@ -20,6 +20,9 @@ from cluster.config import ClusterConfig, ConfigError
         ({"backend_url": "localhost:8000"}, "backend_url must begin with http:// or https://"),
         ({"group_commit": -0.1}, "group_commit must be a number of seconds, 0 or more, not -0.1"),
         ({"backend_url": "http://a", "data_dir": "b"}, "data_dir is for the embedded store"),
+        ({"stale_reads": -1}, "stale_reads must be a number of seconds, 0 or more, not -1"),
+        ({"backend_url": "http://a", "throttling": True}, "throttling and stale_reads are of the embedded"),
+        ({"monotonic_reads": True}, "monotonic_reads means something with stale_reads only"),
         ({"ttl": 3}, "no such setting: ttl"),
     ],
 )
@@ -41,3 +44,13 @@ def test_what_concerns_a_node_reaches_it():
     assert (settings.item_ttl, settings.query_ttl) == (1, 2)
     assert (settings.item_cache_bytes, settings.query_cache_bytes) == (3, 4)
     assert settings.store_endpoint == "http://store"
+
+
+def test_the_engine_throttles_and_lags_only_when_asked_to():
+    settings = ClusterConfig().engine_settings()
+    assert (settings.throttling, settings.stale_reads) == (None, None)
+    asked = ClusterConfig(
+        throttling=True, adaptive_capacity=False, split_for_heat=False, stale_reads=2.0, monotonic_reads=True
+    ).engine_settings()
+    assert (asked.throttling.adaptive_capacity, asked.throttling.split_for_heat) == (False, False)
+    assert (asked.stale_reads.lag, asked.stale_reads.monotonic) == (2.0, True)

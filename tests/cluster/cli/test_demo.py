@@ -12,7 +12,7 @@ import pytest
 
 from cluster.cli.main import run
 from cluster.lab.history import History
-from cluster.lab.scenarios import STORIES
+from cluster.lab.scenarios import CAPACITY_STORIES, STORIES
 
 
 @pytest.fixture
@@ -30,9 +30,11 @@ def daxsim(capsys):
 def test_list_names_every_story(daxsim):
     code, out, _ = daxsim("demo", "list")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == [story.name for story in STORIES]
+    names = [story.name for story in (*STORIES, *CAPACITY_STORIES)]
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(" ")] == names
+    assert [line for line in out.splitlines() if not line.startswith(" ")] == ["consistency:", "capacity:"]
     code, out, _ = daxsim("demo", "list", "--json")
-    assert [entry["name"] for entry in json.loads(out)] == [story.name for story in STORIES]
+    assert [entry["name"] for entry in json.loads(out)] == names
 
 
 @pytest.mark.sim
@@ -62,6 +64,16 @@ def test_json_gives_an_object_a_story(daxsim):
     assert [report["story"] for report in reports] == [story.name for story in STORIES]
     assert all(report["passed"] and report["seed"] == 3 for report in reports)
     assert all(finding["evidence"] for report in reports for finding in report["findings"])
+
+
+@pytest.mark.sim
+def test_a_group_is_played_by_its_name_and_the_price_is_as_given(daxsim):
+    code, out, _ = daxsim("demo", "capacity", "--simulated", "--json", "--write-price", "1.25")
+    reports = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [report["story"] for report in reports] == [story.name for story in CAPACITY_STORIES]
+    claims = [finding["claim"] for report in reports for finding in report["findings"]]
+    assert "a million updates of three index keys cost $8.75, and $1.25 without indexes" in claims
 
 
 @pytest.mark.sim
