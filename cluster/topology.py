@@ -216,10 +216,11 @@ class Cluster:
             self._promote(successor.node_id)
         await host.requests.drain()
         host.store.cut()
+        # Work in the background ends before the links do: what it leaves undone is reported as well.
+        await host.tasks.close()
         self.runtime.network.detach(node_id)
         host.state = NodeState.STOPPED
         self._lost(node_id)
-        await host.tasks.close()
 
     async def restart(self, node_id: NodeId) -> None:
         """Bring a dead or stopped node back, warm; a live one is stopped first."""

@@ -171,18 +171,22 @@ class Writes:
     async def _refresh(self, keys: Mapping[ItemKey, Mapping[str, Any]]) -> None:
         """Read what a transaction left, and cache it. When that fails, the old states are dropped."""
         core = self._core
-        if core.settings.transaction_refresh_delay:
-            await core.clock.sleep(core.settings.transaction_refresh_delay)
-        async with self._locks.holding(keys):
-            epoch = core.replication.epoch
-            try:
+        try:
+            if core.settings.transaction_refresh_delay:
+                await core.clock.sleep(core.settings.transaction_refresh_delay)
+            async with self._locks.holding(keys):
+                epoch = core.replication.epoch
                 response = await core.store("TransactGetItems", {"TransactItems": list(keys.values())})
-            except ServiceError as error:
-                core.record("refresh-failed", keys=list(keys), error=error.code)
-                self._unknown(keys)
-                return
-            for key, found in zip(keys, response["Responses"], strict=True):
-                core.replication.written(epoch, key, found.get("Item"))
+                for key, found in zip(keys, response["Responses"], strict=True):
+                    core.replication.written(epoch, key, found.get("Item"))
+        except ServiceError as error:
+            core.record("refresh-failed", keys=list(keys), error=error.code)
+            self._unknown(keys)
+            return
+        except BaseException:
+            # The node leaves the cluster: its successor has to hear that the old states are over.
+            self._unknown(keys)
+            raise
         core.record("refreshed", keys=list(keys))
 
     # What they share

@@ -200,6 +200,26 @@ def test_a_stopping_node_finishes_what_it_was_asked(play):
     play(with_table(main))
 
 
+@pytest.mark.parametrize("delay", [0.0, 60.0])
+def test_a_stopped_primary_s_transactions_are_not_forgotten(play, delay):
+    """Their background read may never end; then the old states are dropped, not kept."""
+
+    async def main(cluster):
+        await put(cluster, "node-1", "a", 1)
+        await cluster.cluster.settle()
+        cluster.store.slow("TransactGetItems", 5)
+        item = {"pk": {"S": "a"}, "v": {"N": "2"}}
+        action = {"Put": {"TableName": "Table", "Item": item}}
+        await cluster.call("node-3", "TransactWriteItems", {"TransactItems": [action]})
+        assert (await get(cluster, "node-2", "a"))[0] == 1
+        await cluster.cluster.stop_node("node-1")
+        await cluster.runtime.clock.sleep(20)
+        for node in ("node-2", "node-3"):
+            assert (await get(cluster, node, "a"))[0] == 2
+
+    play(with_table(main), item_ttl=0, transaction_refresh_delay=delay)
+
+
 def test_a_primary_is_replaced_under_writes_without_losing_one(play):
     """A planned stop: some writes may be refused, none is forgotten, and no cache stays behind the store."""
 
