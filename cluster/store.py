@@ -18,7 +18,7 @@ from backend.storage.row_file import Progress
 from cluster.config import ClusterConfig
 from cluster.runtime.base import Runtime
 from cluster.runtime.live import stopwatch
-from dax.wire.binary.attribute_lists import AttributeLists, Names
+from dax.wire.binary.attribute_lists import AttributeLists, Names, Settling
 
 _ID_BYTES = 8
 
@@ -41,21 +41,17 @@ def open_store(config: ClusterConfig, runtime: Runtime, loading: Progress | None
 
 
 def attribute_lists_of(store: Backend) -> AttributeLists:
-    """The attribute lists of a cluster, with those that a data directory has kept.
-
-    A new list is durable with the next group. The answer that hands out its id does not wait for that: a
-    client that was given one in the last milliseconds before a crash must connect anew.
-    """
+    """The attribute lists of a cluster, with those that a data directory has kept."""
     if not isinstance(store, EmbeddedBackend) or store.commits is None:
         return AttributeLists()
     commits, storage = store.commits, store.engine.storage
     rows = storage.open("attribute-lists")
 
-    def keep(identifier: int, names: Names) -> None:
+    def keep(identifier: int, names: Names) -> Settling | None:
         with storage.transaction():
             key = identifier.to_bytes(_ID_BYTES, "big")
             rows.put(key, ({"Names": {"L": [{"S": name} for name in names]}}, 0))
-        commits.changed()
+        return commits.ticket()
 
     lists = AttributeLists(keep)
     lists.restore(

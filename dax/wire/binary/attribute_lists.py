@@ -9,8 +9,8 @@ and after a restart. Therefore:
   id, in any order of events: there is nothing to agree on and nothing to repair.
 * Only the way back, id to list, is knowledge. One `AttributeLists` object is shared by the nodes of a
   cluster, so a node that restarts finds it there. `learned` is called with each new list before its id is
-  handed out, for a cluster that keeps its data in a directory to write it down; `restore` takes it back at
-  the start.
+  handed out, for a cluster that keeps its data in a directory to write it down; while that is `unsettled`,
+  answers wait. `restore` takes it back at the start.
 * Should two lists ever hash to one id, the later one takes the next free id.
 * The order is taken as given. Clients sort names by different rules; two orders are two ids.
 
@@ -20,8 +20,9 @@ a node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha256
+from typing import Protocol
 
 from dax.wire.binary import cbor
 
@@ -32,13 +33,26 @@ _FIRST_ID = 2
 _ID_COUNT = (1 << 53) - _FIRST_ID
 
 
+class Settling(Awaitable[None], Protocol):
+    """Something that is being made durable."""
+
+    def done(self) -> bool: ...
+
+    def exception(self) -> BaseException | None: ...
+
+
+Learned = Callable[[int, Names], Settling | None]
+"""Writes a list down; what it returns is done once nothing can take the list back."""
+
+
 class AttributeLists:
     """The lists of one cluster, both ways."""
 
-    def __init__(self, learned: Callable[[int, Names], None] | None = None) -> None:
+    def __init__(self, learned: Learned | None = None) -> None:
         self._ids: dict[Names, int] = {(): EMPTY_ID}
         self._names: dict[int, Names] = {EMPTY_ID: ()}
         self._learned = learned
+        self._settling: Settling | None = None
         self.bytes_used = 0
 
     def __len__(self) -> int:
@@ -53,9 +67,20 @@ class AttributeLists:
         while identifier in self._names:
             identifier = (identifier - _FIRST_ID + 1) % _ID_COUNT + _FIRST_ID
         if self._learned is not None:
-            self._learned(identifier, names)
+            self._settling = self._learned(identifier, names)
         self._remember(identifier, names)
         return identifier
+
+    @property
+    def unsettled(self) -> Settling | None:
+        """What an answer must await that may tell of a new list; None, nearly always, when there is none.
+
+        A list that could not be written down stays unsettled for ever.
+        """
+        settling = self._settling
+        if settling is not None and settling.done() and settling.exception() is None:
+            settling = self._settling = None
+        return settling
 
     def names_of(self, identifier: int) -> Names | None:
         """The list behind an id; None when this cluster never handed it out."""

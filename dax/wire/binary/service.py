@@ -127,7 +127,8 @@ class Service:
         entry = node.hit(known[0], self._clock.now())
         if entry is None:
             return None
-        return entry.binary or self._encode_entry(entry, known[1])
+        encoded = entry.binary or self._encode_entry(entry, known[1])
+        return encoded if self._lists.unsettled is None else None
 
     def _start_anew(self) -> None:
         """A table is not what it was: what was derived from its schema is void."""
@@ -160,6 +161,25 @@ class Service:
 
     def begin(self, call: Call, session: Session) -> Outcome | Work:
         """The answer to a request, or the work that will give it. Neither raises."""
+        outcome = self._begin(call, session)
+        if self._lists.unsettled is None or not isinstance(outcome, Reply):
+            return outcome
+        return partial(self._hold, outcome, call)
+
+    async def _hold(self, reply: Reply, call: Call) -> Outcome:
+        """An answer that may tell of a new attribute list waits until no crash can take it back."""
+        try:
+            await self._settled()
+        except Exception as failure:
+            return self._failure(failure, call)
+        return reply
+
+    async def _settled(self) -> None:
+        settling = self._lists.unsettled
+        if settling is not None:
+            await settling
+
+    def _begin(self, call: Call, session: Session) -> Outcome | Work:
         if not session.authorized:
             return self._failure(session.refusal or errors.not_authorized(), call)
         try:
@@ -182,7 +202,9 @@ class Service:
                 decoded = await self._decode(call, session)
             answer = await self._node.execute(decoded.operation, decoded.request)
             self._trace(decoded.operation, decoded.request, str(answer.served_from), started)
-            return Reply(self._encode_answer(decoded, answer))
+            reply = Reply(self._encode_answer(decoded, answer))
+            await self._settled()
+            return reply
         except Exception as failure:
             return self._failure(failure, call, decoded)
 

@@ -13,7 +13,7 @@ from backend.errors import ServiceError
 from dax.node import Node
 from dax.wire.binary import cbor, methods, sigv4
 from dax.wire.binary.attribute_lists import AttributeLists
-from dax.wire.binary.connection import Connection, Limits
+from dax.wire.binary.connection import NEED_DATA, Connection, Limits
 from dax.wire.binary.events import Call, Failure, Greeting, Reply
 from dax.wire.binary.server import BinaryFront, BinaryOptions
 from dax.wire.binary.service import ServiceOptions
@@ -49,6 +49,7 @@ class World:
         self.timers = []
         self.tasks = []
         self.gate = None
+        self.settling = None
         engine = Engine(self.now, lambda n: bytes(n))
         self.embedded = EmbeddedBackend(engine)
 
@@ -170,7 +171,7 @@ async def make_front(world):
         return BinaryFront(
             node,
             Directory(),
-            AttributeLists(),
+            AttributeLists(lambda identifier, names: world.settling),
             BinaryOptions(**options),
             tasks=world,
             now=world.now,
@@ -219,6 +220,43 @@ async def test_a_cached_answer_is_what_a_write_left(front, world):
             client.ask(GET)
             await world.settle()
             assert client.answers().items()[0][0] == put[2]
+
+
+async def test_the_id_of_a_new_list_is_told_when_the_list_is_kept(front, world):
+    client = Client(front)
+    world.settling = asyncio.get_running_loop().create_future()
+    client.ask(Call(methods.DEFINE_ATTRIBUTE_LIST_ID, [["v"]]))
+    await world.settle()
+    assert client.answers() is NEED_DATA
+    world.settling.set_result(None)
+    await world.settle()
+    assert client.answers().items() == [AttributeLists().id_of(("v",))]
+
+
+async def test_an_item_with_a_new_list_is_told_when_the_list_is_kept(front, world):
+    await world.embedded.execute(
+        "PutItem", {"TableName": "music", "Item": {"pk": {"S": "k"}, "v": {"N": "7"}}}
+    )
+    world.settling = asyncio.get_running_loop().create_future()
+    one, other = Client(front), Client(front)
+    for client in (one, other):
+        client.ask(GET)
+        await world.settle()
+        assert client.answers() is NEED_DATA
+    world.settling.set_result(None)
+    await world.settle()
+    answer = one.answers()
+    assert answer == other.answers()
+    assert cbor.decode_run(answer.items()[0][0])[0] == AttributeLists().id_of(("v",))
+
+
+async def test_a_list_that_cannot_be_kept_is_told_to_nobody(front, world):
+    client = Client(front)
+    world.settling = asyncio.get_running_loop().create_future()
+    client.ask(Call(methods.DEFINE_ATTRIBUTE_LIST_ID, [["v"]]))
+    world.settling.set_exception(ServiceError("InternalServerError", "the disk is full", status=500))
+    await world.settle()
+    assert isinstance(client.answers(), Failure)
 
 
 async def test_a_table_made_anew_with_another_key(front, world):
