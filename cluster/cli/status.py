@@ -33,13 +33,19 @@ _COLUMNS = ("node", "cache", "hits", "misses", "hit ratio", "entries", "bytes", 
     metavar="SECONDS",
     help="Time between two refreshes.",
 )
-def status(endpoint: str, once: bool, as_json: bool, interval: float) -> None:
+@click.option("--store", is_flag=True, help="What each table and index of the store has consumed, once.")
+def status(endpoint: str, once: bool, as_json: bool, interval: float, store: bool) -> None:
     """Show the nodes of a running cluster; live on a terminal, until Ctrl-C."""
     state = admin.get(endpoint, "/_daxsim/cluster")
     if as_json:
         click.echo(orjson.dumps(state).decode())
         return
     console = Console(highlight=False)
+    if store:
+        if "store" not in state:
+            raise click.ClickException("the cluster's store is another endpoint, which counts for itself")
+        console.print(_store_table(state["store"]))
+        return
     if once or not console.is_terminal:
         console.print(_table(state))
         return
@@ -65,6 +71,41 @@ def _table(state: Mapping[str, Any]) -> Table:
     for node in state["nodes"]:
         table.add_row(*_row(node))
     return table
+
+
+def _store_table(tables: Mapping[str, Any]) -> Table:
+    """A line a table, an index and, where the store throttles, a partition that has been used."""
+    shown = Table(title="capacity consumed, and requests throttled", title_justify="left", box=SIMPLE_HEAD)
+    shown.padding = (0, 1, 0, 0)
+    columns = ("table", "index or partition", "reads", "writes", "reads", "writes")
+    groups = ("", "", "units", "units", "throttled", "throttled")
+    columns = tuple(f"{name}\n{group}" for name, group in zip(columns, groups, strict=True))
+    for number, column in enumerate(columns):
+        shown.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
+    for name, table in tables.items():
+        shown.add_row(name, "", *_counted(table))
+        _add_partitions(shown, table)
+        for index, counters in table["Indexes"].items():
+            shown.add_row("", index, *_counted(counters))
+            _add_partitions(shown, counters)
+    return shown
+
+
+def _add_partitions(shown: Table, resource: Mapping[str, Any]) -> None:
+    for number, partition in enumerate(resource.get("Partitions", ()), start=1):
+        figures = _counted(partition)
+        if set(figures) != {"0"}:
+            shown.add_row("", f"  partition {number} of {len(resource['Partitions'])}", *figures)
+
+
+def _counted(counters: Mapping[str, Any]) -> tuple[str, ...]:
+    names = (
+        "ConsumedReadCapacityUnits",
+        "ConsumedWriteCapacityUnits",
+        "ReadThrottleEvents",
+        "WriteThrottleEvents",
+    )
+    return tuple(f"{counters[name]:,.10g}" for name in names)
 
 
 def _row(node: Mapping[str, Any]) -> list[str]:

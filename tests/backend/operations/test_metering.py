@@ -1,6 +1,6 @@
 """What each operation consumes, where, and in which form it says so: the rules of metering, one case each.
 
-Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html, and beside
+Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html; beside
 it GSI.html and LSI.html for indexes.
 """
 

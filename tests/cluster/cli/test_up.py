@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import boto3
 import pytest
+from botocore.config import Config
 
 from cluster.cli import main
 
@@ -127,6 +128,46 @@ def test_a_credentials_file_has_secret_keys_by_access_key(
     code, _, err = run(capsys, "up", "--credentials", str(tmp_path / "keys.json"))
     assert code == 2
     assert "Invalid value for --credentials" in err
+
+
+# --- Metering and throttling --------------------------------------------------------------------------------
+
+
+def test_a_throttling_store_tells_which_partition_refused(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
+    _, places = up("--nodes", "1", "--throttling", "--no-split-for-heat", "--stale-reads", "1")
+    at = ("--endpoint", places["endpoint"])
+    client = boto3.client(
+        "dynamodb",
+        endpoint_url=places["store_endpoint"],
+        region_name="us-east-1",
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+        config=Config(retries={"total_max_attempts": 1}),
+    )
+    client.create_table(
+        TableName="Orders",
+        KeySchema=[{"AttributeName": "Id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "Id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+        OnDemandThroughput={"MaxReadRequestUnits": 100, "MaxWriteRequestUnits": 1},
+    )
+    client.get_item(TableName="Orders", Key={"Id": {"S": "a"}}, ConsistentRead=True)
+    large = {"Id": {"S": "a"}, "Text": {"S": "x" * 300_000}}
+    client.put_item(TableName="Orders", Item=large)
+    with pytest.raises(client.exceptions.ThrottlingException) as refused:
+        client.put_item(TableName="Orders", Item={"Id": {"S": "a"}})
+    reasons = refused.value.response["throttlingReasons"]
+    assert reasons[0]["reason"] == "TableWriteMaxOnDemandThroughputExceeded"
+
+    code, out, _ = run(capsys, "status", "--store", *at)
+    assert code == 0
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+    rows = [line.split() for line in out.splitlines()]
+    orders = next(row for row in rows if row[:1] == ["Orders"])
+    assert orders[1:] == ["1", "293", "0", "1"]
+    assert any(row[:1] == ["partition"] and row[2:6] == ["of", "4", "1", "293"] for row in rows)
+    code, out, _ = run(capsys, "status", "--json", *at)
+    assert len(json.loads(out)["store"]["Orders"]["Partitions"]) == 4
 
 
 # --- Acting on a running cluster ----------------------------------------------------------------------------
