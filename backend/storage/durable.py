@@ -164,7 +164,8 @@ class DurableStorage:
             raise self.failure
         try:
             group.segment.write(group.offset, group.sequence, group.payload)
-        except OSError as failure:
+        except Exception as failure:
+            # Of whatever kind: a record that is missing ends the log, and nothing may follow it.
             raise self._failed(failure) from failure
 
     def fold(self) -> None:
@@ -202,7 +203,7 @@ class DurableStorage:
     def _apply(self, changes: Changes) -> None:
         try:
             self._file.apply(changes)
-        except (lmdb.Error, OSError) as failure:
+        except Exception as failure:
             raise self._failed(failure) from failure
 
     def _failed(self, failure: Exception) -> StorageFailed:
