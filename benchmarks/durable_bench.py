@@ -1,8 +1,8 @@
 """PutItem through the backend of this process, by 32 concurrent writers: in memory, and durable.
 
 Each durable answer waits until its group is flushed to the disk of the current directory. Items have 300
-bytes and replace others of a table of 20,000. What a flush of such a group takes by itself is measured beside:
-the rate of durable writes follows it.
+bytes and replace others of a table of 20,000. What a flush of such a group takes by itself is measured
+beside: the rate of durable writes follows it.
 """
 
 from __future__ import annotations
