@@ -1,4 +1,4 @@
-"""GetItem over HTTP: a node's cache hit, and our store, beside a bare aiohttp handler, dynalite and moto.
+"""GetItem and PutItem over HTTP: a cache hit and our store beside bare aiohttp handlers, dynalite and moto.
 
 All answer the same item to the same request. The bare handlers answer the node's very bytes, without looking
 at the request: what is left to reach.
@@ -36,46 +36,61 @@ CREATE = {
     "BillingMode": "PAY_PER_REQUEST",
 }
 
-OURS = "daxsim node, cache hit"
+PUT = orjson.dumps({"TableName": TABLE, "Item": ITEM})
+
+NODE = "daxsim node, cache hit"
+STORE = "daxsim store"
 
 
 @dataclass
 class _Candidate:
+    """A server, and what it measured to one operation."""
+
     name: str
     url: str
+    operation: str
     rates: list[float] = field(default_factory=list)
     p99s: list[float] = field(default_factory=list)
 
 
 def run(options: Options) -> list[Report]:
-    report = Report("GetItem over HTTP, 32 connections", ("server", "requests/s", "p99", "node hit / it"))
+    hits = Report("GetItem over HTTP, 32 connections", ("server", "requests/s", "p99", "node hit / it"))
+    puts = Report("PutItem over HTTP, 32 connections", ("server", "requests/s", "p99", "store / it"))
+    reads = Report("GetItem at the store's endpoint", ("server", "requests/s", "p99", "store / it"))
     with ExitStack() as stack:
-        candidates = list(_candidates(stack, report))
+        candidates = list(_candidates(stack, hits))
+        writers = [
+            _Candidate(each.name, each.url, "PutItem")
+            for each in candidates
+            if each.name != NODE and not each.name.startswith("bare")
+        ]
         for _ in range(options.rounds):
-            for candidate in candidates:
+            for candidate in (*candidates, *writers):
                 _measure(candidate, options.seconds)
-    ours = median(next(each.rates for each in candidates if each.name == OURS))
+    _tell(hits, candidates, NODE)
+    _tell(reads, [each for each in candidates if each.name in {one.name for one in writers}], STORE)
+    _tell(puts, writers, STORE)
+    return [hits, reads, puts]
+
+
+def _tell(report: Report, candidates: list[_Candidate], ours: str) -> None:
+    """A row for each candidate, with the ratio of `ours` to it."""
+    own = median(next(each.rates for each in candidates if each.name == ours))
     for each in candidates:
-        rate = median(each.rates)
-        report.rows.append(
-            (each.name, f"{rate:,.0f}", f"{median(each.p99s) * 1e3:.2f} ms", f"{ours / rate:.2f}")
-        )
-        report.data[each.name] = {
-            "requests_per_second": rate,
-            "p99_seconds": median(each.p99s),
-            "ratio": ours / rate,
-        }
-    return [report]
+        rate, p99 = median(each.rates), median(each.p99s)
+        report.rows.append((each.name, f"{rate:,.0f}", f"{p99 * 1e3:.2f} ms", f"{own / rate:.2f}"))
+        report.data[each.name] = {"requests_per_second": rate, "p99_seconds": p99, "ratio": own / rate}
 
 
 def _candidates(stack: ExitStack, report: Report) -> Iterator[_Candidate]:
     node, store = stack.enter_context(servers.daxsim())
     asyncio.run(prepare(store))
     hit = asyncio.run(_hit(node))
-    yield _Candidate(OURS, node)
-    yield _Candidate("daxsim store", store)
+    yield _Candidate(NODE, node, "GetItem")
+    yield _Candidate(STORE, store, "GetItem")
     for kind in ("application", "low-level"):
-        yield _Candidate(f"bare aiohttp, {kind}", stack.enter_context(servers.bare_aiohttp(kind, hit.body)))
+        bare = stack.enter_context(servers.bare_aiohttp(kind, hit.body))
+        yield _Candidate(f"bare aiohttp, {kind}", bare, "GetItem")
     for name, peer in (("dynalite", servers.dynalite), ("moto server", servers.moto)):
         try:
             with _noting(name, report):
@@ -83,7 +98,7 @@ def _candidates(stack: ExitStack, report: Report) -> Iterator[_Candidate]:
         except servers.Unavailable:
             continue
         asyncio.run(prepare(url))
-        yield _Candidate(name, url)
+        yield _Candidate(name, url, "GetItem")
 
 
 @contextmanager
@@ -121,7 +136,8 @@ async def _hit(node: str) -> Reply:
 
 def _measure(candidate: _Candidate, seconds: float) -> None:
     host = candidate.url.removeprefix("http://")
-    result = servers.measure(candidate.url, Connection.encode(host, "GetItem", GET), seconds)
+    request = Connection.encode(host, candidate.operation, GET if candidate.operation == "GetItem" else PUT)
+    result = servers.measure(candidate.url, request, seconds)
     candidate.rates.append(result["requests_per_second"])
     candidate.p99s.append(result["latency_seconds"]["p99"])
 
