@@ -20,6 +20,7 @@ from typing import Any
 
 from aiohttp import HttpVersion11, web
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_exceptions import HttpProcessingError
 
 from backend.errors import ServiceError
 from backend.protocol import Entropy, Now, Request
@@ -37,6 +38,18 @@ from backend.validation.shapes import decode
 from backend.wire import error_body
 
 log = logging.getLogger(__name__)
+
+server_log = logging.getLogger(f"{__name__}.server")
+"""Where aiohttp's servers report what went wrong on a connection, but for what a client did."""
+
+
+def _not_of_a_client(record: logging.LogRecord) -> bool:
+    """Whether it is no broken connection and no malformed HTTP, which is answered with 400."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, ConnectionError | HttpProcessingError)
+
+
+server_log.addFilter(_not_of_a_client)
 
 _LARGEST_HEADER = 64 * 1024
 """Bytes of one header line: signed headers and session tokens are long."""
@@ -87,7 +100,10 @@ class Front(ABC):
         """A new connection. Needs a running event loop."""
         if self._server is None:
             self._server = self.make_server(
-                access_log=None, max_line_size=_LARGEST_HEADER, max_field_size=_LARGEST_HEADER
+                access_log=None,
+                logger=server_log,
+                max_line_size=_LARGEST_HEADER,
+                max_field_size=_LARGEST_HEADER,
             )
         return self._server()
 

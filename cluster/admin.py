@@ -23,6 +23,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from backend.errors import ServiceError, resource_not_found, validation_error
+from backend.http_edge import server_log
 from backend.wire import encode_response, error_body, parse
 from cluster.topology import UnknownNode, WrongState
 from dax.world import NodeId
@@ -56,7 +57,7 @@ class AdminFront:
     def __call__(self) -> asyncio.Protocol:
         """A new connection. Needs a running event loop."""
         if self._server is None:
-            self._server = web.Server(self._handle, access_log=None)
+            self._server = web.Server(self._handle, access_log=None, logger=server_log)
         return self._server()
 
     async def shutdown(self, patience: float) -> None:

@@ -86,6 +86,10 @@ class ClusterConfig:
     tls_key: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("nodes", "port", "store_port", "item_cache_bytes", "query_cache_bytes"):
+            number = getattr(self, name)
+            if type(number) is not int and not (name == "store_port" and number is None):
+                raise ConfigError(f"{name} must be a whole number, not {number!r}")
         if not 1 <= self.nodes <= MAX_NODES:
             raise ConfigError(f"nodes must be between 1 and {MAX_NODES}, not {self.nodes}")
         for name in (

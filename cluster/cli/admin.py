@@ -55,6 +55,7 @@ def _ask(endpoint: str, path: str, body: bytes | None) -> dict[str, Any]:
         raise Failure(_refusal(endpoint, error)) from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
+        reason = getattr(reason, "strerror", None) or reason
         raise Failure(
             f"cannot reach {endpoint}: {reason}; is a cluster running there (daxsim up)?"
         ) from error

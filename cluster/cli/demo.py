@@ -14,26 +14,37 @@ from typing import Any, BinaryIO
 
 import click
 
+from cluster.cli.failure import Failure
 from cluster.config import ClusterConfig, ConfigError
 from cluster.lab.run import Outcome, play_live, play_simulated
 from cluster.lab.scenarios import GROUPS, STORIES, story
 from cluster.lab.story import Changes, Story
 from cluster.lab.timeline import timeline
 from cluster.runtime.live import run
+from cluster.topology import UnknownNode
+
+_NOT_OF_A_STORY = ("host", "port", "store_port")
+"""A story is played on free ports of this machine, or on none."""
 
 
 def _settings(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     """`--set item_ttl=60`: the values as numbers, checked by the configuration itself."""
     settings: dict[str, Any] = {}
     for assignment in given:
-        name, separator, text = assignment.partition("=")
+        name, _, text = assignment.partition("=")
+        if name in _NOT_OF_A_STORY:
+            raise click.BadParameter(f"{name} is the same in every story")
         try:
-            settings[name] = json.loads(text) if separator else None
-            ClusterConfig().but(**settings)
-        except (ConfigError, TypeError) as error:
-            raise click.BadParameter(str(error)) from None
+            value = json.loads(text)
         except json.JSONDecodeError:
-            raise click.BadParameter(f"{assignment!r} is not NAME=NUMBER") from None
+            value = None
+        if not isinstance(value, int | float):
+            raise click.BadParameter(f"{assignment!r} is not NAME=NUMBER")
+        settings[name] = value
+        try:
+            ClusterConfig().but(**settings)
+        except ConfigError as error:
+            raise click.BadParameter(str(error)) from None
     return settings
 
 
@@ -89,6 +100,8 @@ def demo(
                 history.write(outcome.history.encode())
             for line in [json.dumps(_report(outcome))] if as_json else _text(outcome):
                 click.echo(line)
+    except UnknownNode as error:
+        raise Failure(f"this story needs more nodes: {error}") from error
     finally:
         if history is not None:
             history.close()

@@ -27,7 +27,7 @@ from cluster.cli import admin
 from cluster.cli.failure import Failure
 from cluster.cli.own_cluster import Places, own_cluster
 from cluster.cli.progress import progress
-from cluster.cli.values import Bytes
+from cluster.cli.values import Bytes, Number
 from cluster.lab.workloads import loading, requests
 from cluster.lab.workloads.http_client import Connection
 from cluster.lab.workloads.local_node import LocalNode
@@ -91,7 +91,7 @@ class _Plan:
 )
 @click.option(
     "--ttl",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=0.0,
     show_default=True,
     metavar="SECONDS",
@@ -114,7 +114,7 @@ class _Plan:
 @click.option("--connections", type=click.IntRange(1, 1000), default=8, show_default=True, metavar="N")
 @click.option(
     "--rate",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=1000.0,
     show_default=True,
     metavar="N",

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 
 from cluster.cli import admin
-from cluster.cli.values import format_bytes
+from cluster.cli.values import Number, format_bytes
 from cluster.runtime import live
 from cluster.runtime.live import LiveClock
 
@@ -27,7 +27,7 @@ _COLUMNS = ("node", "cache", "hits", "misses", "hit ratio", "entries", "bytes", 
 @click.option("--json", "as_json", is_flag=True, help="Print everything once, as one line of JSON.")
 @click.option(
     "--interval",
-    type=click.FloatRange(min=0.1),
+    type=Number(min=0.1),
     default=1.0,
     show_default=True,
     metavar="SECONDS",

@@ -7,10 +7,12 @@ and a program to paste. With `--json` it is one line for another program instead
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -341,6 +343,9 @@ def _capacity(config: ClusterConfig) -> str:
 
 def _in_option_names(message: str) -> str:
     """A setting's error in the words of the command line: `item_ttl must ...` is about `--item-ttl`."""
-    name, _, rest = message.partition(" ")
-    option = {"backend_url": "--backend"}.get(name, "--" + name.replace("_", "-"))
-    return f"{option} {rest}"
+    names = {field.name: "--" + field.name.replace("_", "-") for field in fields(ClusterConfig)}
+    names["backend_url"] = "--backend"
+    first, space, rest = message.partition(" ")
+    # In the middle of a sentence `host` and `port` are words.
+    rest = re.sub(r"\b[a-z]+(?:_[a-z]+)+\b", lambda word: names.get(word[0], word[0]), rest)
+    return names.get(first, first) + space + rest

@@ -6,6 +6,7 @@ A size is a whole number of bytes, or a number with KB, MB or GB (also KiB, MiB,
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -29,6 +30,16 @@ class Bytes(click.ParamType[int]):
         if size < 1 or size != int(size):
             self.fail(f"{value!r} is not a size; say 64MB, 1.5GB or a number of bytes", param, ctx)
         return int(size)
+
+
+class Number(click.FloatRange):
+    """A number within a range: neither `nan` nor `inf`, which are within every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{number} is not a number", param, ctx)
+        return number
 
 
 class JsonObject(click.ParamType[dict[str, Any]]):

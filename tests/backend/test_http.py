@@ -299,6 +299,32 @@ async def test_large_answers_are_compressed_on_request(endpoint: Endpoint) -> No
     assert gzip.decompress(body) == plain
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"POST / HTTP/1.1\r\n" + b"X" * 100_000 + b": 1\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
+    ],
+    ids=["method", "version", "length", "chunk", "header", "path", "half"],
+)
+async def test_what_clients_send_or_break_off_is_nothing_to_complain_of(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    host, _, port = endpoint.url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(sent)
+    if not sent.endswith(b"10\r\n\r\n"):
+        assert (await reader.readline()).startswith(b"HTTP/1.0 400 ")
+    writer.close()
+    assert (await endpoint.send(method="GET"))[0] == 200
+    assert caplog.records == []
+
+
 async def test_connections_are_kept_alive(endpoint: Endpoint) -> None:
     reader, writer = await asyncio.open_connection(*endpoint.url.removeprefix("http://").split(":"))
     for _ in range(2):

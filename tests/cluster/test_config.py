@@ -23,6 +23,9 @@ from cluster.config import ClusterConfig, ConfigError
         ({"stale_reads": -1}, "stale_reads must be a number of seconds, 0 or more, not -1"),
         ({"backend_url": "http://a", "throttling": True}, "throttling and stale_reads are of the embedded"),
         ({"monotonic_reads": True}, "monotonic_reads means something with stale_reads only"),
+        ({"nodes": 1.5}, "nodes must be a whole number, not 1.5"),
+        ({"nodes": True}, "nodes must be a whole number, not True"),
+        ({"item_cache_bytes": 1e6}, "item_cache_bytes must be a whole number, not 1000000.0"),
         ({"ttl": 3}, "no such setting: ttl"),
     ],
 )

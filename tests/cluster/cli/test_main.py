@@ -76,6 +76,11 @@ def test_a_traceback_is_for_those_who_ask(
         (["up", "--port", "70000"], "--port must be between 0 and"),
         (["up", "--item-cache-bytes", "much"], "'much' is not a size"),
         (["up", "--backend", "dynamo"], "--backend must begin with http:// or https://"),
+        (["up", "--tls-key", "k.pem"], "--tls-certificate and --tls-key are given together"),
+        (["up", "--backend", "http://a", "--data-dir", "b"], "store, and --backend names another one"),
+        (["replay", "t.csv", "--ttl", "nan"], "'--ttl': nan is not a number"),
+        (["replay", "t.csv", "--rate", "inf"], "'--rate': inf is not a number"),
+        (["status", "--interval", "nan"], "'--interval': nan is not a number"),
         (["status", "--endpoint", "8111"], "'8111' is not http://host:port"),
         (["inspect"], "give a table and a key, or --request FILE"),
         (["inspect", "T", "{}", "--operation", "Query"], "--operation makes sense only with --request"),
@@ -98,7 +103,7 @@ def test_a_command_line_that_makes_no_sense_is_code_two(
 def test_no_cluster_is_one_line(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     assert main.run([*command, "--endpoint", "http://127.0.0.1:9"]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("daxsim: cannot reach http://127.0.0.1:9: ")
+    assert error.startswith("daxsim: cannot reach http://127.0.0.1:9: Connection refused; is a cluster")
     assert error.count("\n") == 1
 
 
