@@ -38,6 +38,16 @@ def test_every_link_within_the_repository_leads_somewhere(path: Path) -> None:
             assert (path.parent / target.partition("#")[0]).exists(), target
 
 
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_definition_of_a_link_is_a_line_of_its_own_and_used(path: Path) -> None:
+    """Within a paragraph a definition is text."""
+    text = path.read_text()
+    defined = re.findall(r"^\[([^\]]+)\]: https?://\S+$", text, re.MULTILINE)
+    assert len(re.findall(r"\]:\s+https?://", text)) == len(defined)
+    for name in defined:
+        assert text.count(f"[{name}]") > 1, name
+
+
 def test_every_row_of_the_behaviour_table_has_a_test() -> None:
     rows = [line for line in (ROOT / "docs" / "behaviour.md").read_text().splitlines() if line[:2] == "| "]
     for row in rows:
