@@ -44,6 +44,9 @@ from dax.world import NodeId
 _DRAIN_SECONDS = 5.0
 """How long a stopping node waits for the answers it owes."""
 
+_ROSTER_SECONDS = 6.0
+"""How long a stopping node waits for its DAX clients to go: they ask for the roster every 4 seconds or so."""
+
 
 class _SocketEdge:
     """`cluster.topology.Edge` of one node: its port, and what answers there."""
@@ -59,6 +62,7 @@ class _SocketEdge:
         self._options = cluster.binary_options
         self._listener = Listener(cluster.config.host, port, lambda: self.fronts, tls=cluster.tls)
         self.fronts: Fronts | None = None
+        self.leaving = False
 
     @property
     def address(self) -> tuple[str, int]:
@@ -78,12 +82,17 @@ class _SocketEdge:
         )
         await self._listener.open()
         self.fronts = Fronts(self._http, self._binary)
+        self.leaving = False
 
     def abort(self) -> None:
         self._listener.close()
         if self.fronts is not None:
             self.fronts.connections.abort()
             self.fronts = None
+
+    async def leave(self) -> None:
+        self.leaving = True
+        await self._binary.wait_until_left(_ROSTER_SECONDS)
 
     async def drain(self) -> None:
         self._listener.close()
@@ -130,7 +139,11 @@ class LiveCluster:
 
     def _next_fronts(self) -> Fronts | None:
         """The fronts of the next live node, round robin."""
-        live = [fronts for edge in self._edges.values() if (fronts := edge.fronts) is not None]
+        live = [
+            fronts
+            for edge in self._edges.values()
+            if (fronts := edge.fronts) is not None and not edge.leaving
+        ]
         if not live:
             return None
         self._turn += 1

@@ -41,6 +41,9 @@ class _MemoryEdge:
     def abort(self) -> None:
         self._open = None
 
+    async def leave(self) -> None:
+        pass  # its clients ask the cluster whom to call, each time
+
     async def drain(self) -> None:
         """The requests that run end among the node's own."""
         self._open = None

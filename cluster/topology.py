@@ -78,6 +78,10 @@ class Edge(Protocol):
         """Break every connection now and stop to serve."""
         ...
 
+    async def leave(self) -> None:
+        """Serve on, unlisted, for as long as clients take to learn that the node leaves."""
+        ...
+
     async def drain(self) -> None:
         """Accept nothing new, finish what is being answered, and close."""
         ...
@@ -178,10 +182,12 @@ class Cluster:
         if self._promotion is not None:
             self._promotion.cancel()
             self._promotion = None
-        live = [host for host in self._hosts.values() if host.state is NodeState.LIVE]
-        for host in live:
+        serving = [
+            host for host in self._hosts.values() if host.state in (NodeState.LIVE, NodeState.DRAINING)
+        ]
+        for host in serving:
             host.state = NodeState.DRAINING
-        await asyncio.gather(*(host.edge.drain() for host in live))
+        await asyncio.gather(*(host.edge.drain() for host in serving))
         # Only when no node takes requests any more: the last writes still want their primary.
         self.primary = None
         for host in self._hosts.values():
@@ -203,17 +209,17 @@ class Cluster:
         self._lost(node_id)
 
     async def stop_node(self, node_id: NodeId) -> None:
-        """Drain one node and end it. A primary answers its writes first, then hands over all it knows."""
+        """Drain one node and end it. A primary answers its writes first, then hands over all it knows.
+
+        While other nodes live the node stays at its clients' service until they have learnt that it leaves:
+        that may take some seconds, and then none of their requests fails.
+        """
         host = self._live(node_id)
         host.state = NodeState.DRAINING
+        await self._hand_over(host)
+        if self._best() is not None:
+            await host.edge.leave()
         await host.edge.drain()
-        # Other nodes keep forwarding to a primary, so that this one waits for what there is, hands over, and
-        # then for what has come meanwhile. The node reports such late writes to its successor.
-        await host.requests.drain_present()
-        successor = self._best() if self.primary == node_id else None
-        if successor is not None:
-            successor.node.warm(host.node.snapshot())
-            self._promote(successor.node_id)
         await host.requests.drain()
         host.store.cut()
         # Work in the background ends before the links do: what it leaves undone is reported as well.
@@ -221,6 +227,18 @@ class Cluster:
         self.runtime.network.detach(node_id)
         host.state = NodeState.STOPPED
         self._lost(node_id)
+
+    async def _hand_over(self, host: _Host) -> None:
+        """Make another node the primary, if this one is and there is another."""
+        if self.primary != host.node_id:
+            return
+        # Writes keep coming, so that the node waits for what there is and hands over; what has come
+        # meanwhile it reports to its successor.
+        await host.requests.drain_present()
+        successor = self._best()
+        if successor is not None and self.primary == host.node_id:
+            successor.node.warm(host.node.snapshot())
+            self._promote(successor.node_id)
 
     async def restart(self, node_id: NodeId) -> None:
         """Bring a dead or stopped node back, warm; a live one is stopped first."""

@@ -18,6 +18,10 @@ from cluster.config import ClusterConfig
 from cluster.live import LiveCluster, start_live
 from cluster.runtime.listener import PortInUse
 from cluster.runtime.live import BlockingCalls, run
+from dax.wire.binary import methods
+from dax.wire.binary.connection import NEED_DATA, Connection
+from dax.wire.binary.events import Authorization, Call, Greeting
+from dax.wire.binary.state import Role
 
 pytestmark = pytest.mark.live
 
@@ -188,6 +192,63 @@ async def test_a_stopped_node_drains_and_its_port_is_free(live_cluster, client, 
         await asyncio.open_connection(*cluster.cluster.address("node-2"))
     await cluster.restart("node-2")
     assert len(cluster.members()) == 3
+
+
+class DaxConnection:
+    """A connection as the DAX clients pool them."""
+
+    async def open(self, address):
+        self.codec = Connection(Role.CLIENT)
+        self.reader, self.writer = await asyncio.open_connection(*address)
+        self.writer.write(
+            self.codec.send(Greeting(b"", "test")) + self.codec.send(Authorization("a", "0", b""))
+        )
+        return self
+
+    async def call(self, method, *arguments):
+        self.writer.write(self.codec.send(Call(method, list(arguments))))
+        while True:
+            self.codec.receive_data(await asyncio.wait_for(self.reader.read(65536), 5))
+            event = self.codec.next_event()
+            if not isinstance(event, type(NEED_DATA)):
+                return event.items()
+
+
+@pytest.mark.parametrize("stopped", ["node-1", "node-3"])
+async def test_a_stopping_node_serves_until_its_dax_clients_have_gone(live_cluster, stopped):
+    cluster = await live_cluster()
+    await cluster.backend.execute("CreateTable", TABLE)
+    address = cluster.cluster.address(stopped)
+    pooled = await DaxConnection().open(address)
+    await pooled.call(methods.ENDPOINTS)
+    stopping = asyncio.ensure_future(cluster.stop_node(stopped))
+    await asyncio.sleep(0)
+    listed = (await pooled.call(methods.ENDPOINTS))[0]
+    assert stopped not in [node[1] for node in listed]
+    assert [node[4] for node in listed].count(1) == 1  # a client that reads this roster finds a primary
+    for number in range(20):
+        await pooled.call(methods.PUT_ITEM, b"Things", b"%d" % number, b"\x01", None)
+    late = await DaxConnection().open(address)  # a client that has not read it yet
+    assert len((await late.call(methods.ENDPOINTS))[0]) == 2
+    assert not stopping.done()
+    pooled.writer.close()
+    late.writer.close()
+    await asyncio.wait_for(stopping, 2)
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(*address)
+    assert (await cluster.backend.execute("Scan", {"TableName": "Things"}))["Count"] == 20
+
+
+async def test_a_cluster_stops_at_once_though_a_node_is_leaving(live_cluster):
+    cluster = await live_cluster()
+    pooled = await DaxConnection().open(cluster.cluster.address("node-2"))
+    await pooled.call(methods.ENDPOINTS)
+    stopping = asyncio.ensure_future(cluster.stop_node("node-2"))
+    await asyncio.sleep(0)
+    await asyncio.wait_for(cluster.stop(), 2)
+    await asyncio.wait_for(stopping, 2)
+    assert await pooled.reader.read() == b""
+    pooled.writer.close()
 
 
 async def test_a_taken_port_is_named_and_nothing_is_left_open():

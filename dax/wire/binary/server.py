@@ -99,22 +99,30 @@ class BinaryFront:
         self.service = Service(node, directory, lists, now, entropy, self.options.service)
         self.connections: dict[ServerProtocol, None] = {}
         self.closing = False
-        self._drained: asyncio.Future[None] | None = None
+        self._waiting: list[asyncio.Future[None]] = []
 
     def __call__(self) -> ServerProtocol:
         return ServerProtocol(self)
 
+    async def wait_until_left(self, seconds: float) -> None:
+        """Return when no connection is open any more, or after `seconds`."""
+        if not self.connections:
+            return
+        left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(left)
+        timer = self.call_later(seconds, lambda: _set(left))
+        try:
+            await left
+        finally:
+            timer.cancel()
+            self._waiting.remove(left)
+
     async def shutdown(self, seconds: float) -> None:
-        """Let the requests under way be answered, for at most `seconds`, then close every
-        connection."""
+        """Let the requests under way be answered, for at most `seconds`, then close every connection."""
         self.closing = True
         for connection in list(self.connections):
             connection.close_when_idle()
-        if self.connections:
-            drained = self._drained = asyncio.get_running_loop().create_future()
-            timer = self.call_later(seconds, lambda: None if drained.done() else drained.set_result(None))
-            await drained
-            timer.cancel()
+        await self.wait_until_left(seconds)
         self.abort()
 
     def abort(self) -> None:
@@ -124,8 +132,9 @@ class BinaryFront:
 
     def _closed(self, connection: ServerProtocol) -> None:
         self.connections.pop(connection, None)
-        if not self.connections and self._drained is not None and not self._drained.done():
-            self._drained.set_result(None)
+        if not self.connections:
+            for left in self._waiting:
+                _set(left)
 
 
 class ServerProtocol(asyncio.Protocol):
@@ -329,6 +338,11 @@ class ServerProtocol(asyncio.Protocol):
         """Break the connection; what has not been sent is lost."""
         if self._transport is not None:
             self._transport.abort()
+
+
+def _set(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def _keep_alive(transport: asyncio.Transport) -> None:
