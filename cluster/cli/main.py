@@ -58,11 +58,6 @@ def cli() -> None:
     """
 
 
-def main() -> None:
-    """The console script: run the command and exit."""
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
     """Run one command line; its exit code. Nothing that a command raises leaves here."""
     _log_in_lines()
@@ -121,4 +116,4 @@ def _fail(message: str, code: int) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(sys.argv[1:]))

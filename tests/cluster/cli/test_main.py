@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
-from pathlib import Path
 
 import click
 import pytest
@@ -116,7 +115,23 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out.startswith(f"Usage: daxsim {name}")
 
 
-def test_the_module_is_the_program(tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "cluster.cli.main", "--version")
+@pytest.mark.parametrize("module", ["cluster.cli", "cluster.cli.main"])
+def test_the_module_is_the_program(module: str) -> None:
+    command = (sys.executable, "-m", module, "--version")
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout == f"daxsim, version {version('daxsim')}\n"
+
+
+def test_ctrl_c_while_the_program_is_being_loaded_is_one_line() -> None:
+    """Loading takes a fifth of a second, in which people do press it."""
+    interrupted = (
+        "import runpy, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "runpy.run_module('cluster.cli', run_name='__main__')\n"
+    )
+    result = subprocess.run((sys.executable, "-c", interrupted), capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (130, "")
+    assert result.stderr == "\ndaxsim: interrupted\n"
