@@ -77,9 +77,14 @@ def _store_table(tables: Mapping[str, Any]) -> Table:
     """A line a table, an index and, where the store throttles, a partition that has been used."""
     shown = Table(title="capacity consumed, and requests throttled", title_justify="left", box=SIMPLE_HEAD)
     shown.padding = (0, 1, 0, 0)
-    columns = ("table", "index or partition", "reads", "writes", "reads", "writes")
-    groups = ("", "", "units", "units", "throttled", "throttled")
-    columns = tuple(f"{name}\n{group}" for name, group in zip(columns, groups, strict=True))
+    columns = (
+        "table",
+        "index or partition",
+        "reads\nunits",
+        "writes\nunits",
+        "reads\nthrottled",
+        "writes\nthrottled",
+    )
     for number, column in enumerate(columns):
         shown.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
     for name, table in tables.items():
