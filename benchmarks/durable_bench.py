@@ -1,4 +1,4 @@
-"""PutItem through the backend of this process, by 32 concurrent writers: in memory, and durable.
+"""PutItem by 32 concurrent writers, in memory and durable: through a backend in this process, and over HTTP.
 
 Each durable answer waits until its group is flushed to the disk of the current directory. Items have 300
 bytes and replace others of a table of 20,000. What a flush of such a group takes by itself is measured
@@ -22,8 +22,10 @@ from backend.engine import Engine
 from backend.group_commit import GroupCommit
 from backend.storage import log
 from backend.storage.durable import DurableStorage
+from benchmarks import servers
 from benchmarks.bench import Bench, Options, Report
-from benchmarks.http_bench import CREATE, ITEM, TABLE
+from benchmarks.http_bench import CREATE, ITEM, PUT, TABLE, prepare
+from cluster.lab.workloads.http_client import Connection
 from cluster.runtime.live import run as run_on_fastest_loop
 from cluster.runtime.live import stopwatch
 
@@ -44,8 +46,34 @@ class _Candidate:
 
 
 def run(options: Options) -> list[Report]:
-    with tempfile.TemporaryDirectory(prefix="durable-bench-", dir=".") as directory:
-        return [run_on_fastest_loop(_measure(Path(directory), options))]
+    kept = Path(".bench")
+    kept.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="durable-", dir=kept) as directory:
+        in_process = run_on_fastest_loop(_measure(Path(directory), options))
+        return [in_process, _over_http(Path(directory) / "http", options)]
+
+
+def _over_http(directory: Path, options: Options) -> Report:
+    """The same comparison as clients see it: each request pays for HTTP too."""
+    rates: dict[str, list[float]] = {"in memory": [], "durable": []}
+    with servers.daxsim() as (_, memory), servers.daxsim("--data-dir", str(directory)) as (_, durable):
+        for url in (memory, durable):
+            asyncio.run(prepare(url))
+        for _ in range(options.rounds):
+            for name, url in zip(rates, (memory, durable), strict=True):
+                request = Connection.encode(url.removeprefix("http://"), "PutItem", PUT)
+                rates[name].append(servers.measure(url, request, options.seconds)["requests_per_second"])
+    report = Report("PutItem over HTTP, 32 connections", ("store", "writes/s", "of in memory"))
+    _tell(report, {name: median(each) for name, each in rates.items()})
+    return report
+
+
+def _tell(report: Report, rates: dict[str, float]) -> None:
+    """A row for each store, with its ratio to the first."""
+    base = next(iter(rates.values()))
+    for name, rate in rates.items():
+        report.rows.append((name, f"{rate:,.0f}", f"{rate / base:.2f}"))
+        report.data[name] = {"per_second": rate, "ratio": rate / base}
 
 
 async def _measure(directory: Path, options: Options) -> Report:
@@ -78,11 +106,7 @@ def _report(candidates: tuple[_Candidate, ...], flushes: list[float]) -> Report:
     report = Report(
         f"PutItem by {_WRITERS} concurrent writers, no sockets", ("store", "writes/s", "of in memory")
     )
-    base = median(candidates[0].rates)
-    for candidate in candidates:
-        rate = median(candidate.rates)
-        report.rows.append((candidate.name, f"{rate:,.0f}", f"{rate / base:.2f}"))
-        report.data[candidate.name] = {"per_second": rate, "ratio": rate / base, "rounds": candidate.rates}
+    _tell(report, {candidate.name: median(candidate.rates) for candidate in candidates})
     flush = median(flushes)
     report.notes.append(f"one flush of {_GROUP_BYTES:,} bytes by itself: {flush * 1000:.2f} ms")
     report.data["flush_seconds"] = flush

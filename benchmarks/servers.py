@@ -59,10 +59,10 @@ def process(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
 
 
 @contextmanager
-def daxsim() -> Iterator[tuple[str, str]]:
-    """A cluster of one node; its URL and its store's."""
+def daxsim(*more: str) -> Iterator[tuple[str, str]]:
+    """A cluster of one node, with `more` options; its URL and its store's."""
     options = ("--nodes", "1", "--port", "0", "--store-port", "0", "--item-ttl", "0", "--json", "--until-eof")
-    command = (sys.executable, "-m", "cluster.cli.main", "up", *options)
+    command = (sys.executable, "-m", "cluster.cli.main", "up", *options, *more)
     with process(command, stdout=subprocess.PIPE) as child:
         assert child.stdout
         places = orjson.loads(child.stdout.readline() or b"{}")
