@@ -120,7 +120,7 @@ class ReportWrite:
 
 
 FillToken = tuple[int, Position]
-"""How often this node was warmed, and where its log was, when a read began."""
+"""How often this node was warmed or flushed, and where its log was, when a read began."""
 
 Message = Append | Confirm | Resume | Warm | OfferFill | RefuseFill | ReportWrite
 

@@ -184,7 +184,8 @@ class Node:
 
     def _on_schema_change(self, table: str) -> None:
         self.schema_generation += 1
-        self._items.flush(table)
+        self._replication.refuse_running_fills()
+        self._items.flush(self.clock.now(), table)
         self._queries.flush(table)
 
     # The cluster
@@ -362,6 +363,7 @@ class Node:
     def flush(self, table: str | None = None, key: Item | None = None, cache: str = "item") -> int:
         """Empty an entry, a table or a whole cache of this node; how many entries that were.
 
+        Nothing from before comes back afterwards: neither by reads that are under way, nor by the log.
         table: name, None = all. key: primary key, only with a table and of the item cache. cache: "item",
         "query" or "both". Raises ServiceError (ValidationException) for what makes no sense together.
         """
@@ -369,13 +371,15 @@ class Node:
             raise ServiceError("ValidationException", f"cache must be item, query or both, not {cache!r}")
         if key is not None and (table is None or cache != "item"):
             raise ServiceError("ValidationException", "a key is flushed from one table of the item cache")
-        flushed = 0
+        flushed, now = 0, self.clock.now()
+        if cache != "query":
+            self._replication.refuse_running_fills()
         if key is not None and table is not None:
             item_key = self._held_key(table, key)
-            return 0 if item_key is None else self._items.flush(*item_key)
+            return 0 if item_key is None else self._items.flush(now, *item_key)
         name = None if table is None else table_name(table)
         if cache != "query":
-            flushed += self._items.flush(name)
+            flushed += self._items.flush(now, name)
         if cache != "item":
             flushed += self._queries.flush(name)
         return flushed

@@ -135,6 +135,10 @@ class Replication:
     def is_primary(self) -> bool:
         return self.role is Role.PRIMARY
 
+    def refuse_running_fills(self) -> None:
+        """What reads that have begun by now bring from the store is not to be cached."""
+        self._lineage += 1
+
     def token(self) -> FillToken:
         """Taken before the store is read, handed back with what it said."""
         return self._lineage, self.log.last

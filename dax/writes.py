@@ -72,7 +72,7 @@ class Writes:
         """Let the store refuse what cannot be resolved; should it accept, forget what it may have changed."""
         response = await self._core.store(operation, request)
         for table in _tables(operation, request):
-            self._core.items.flush(table)
+            self._core.items.flush(self._core.clock.now(), table)
         return self._core.answer(response, ServedFrom.STORE)
 
     # One item

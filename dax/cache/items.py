@@ -23,6 +23,11 @@ ENTRY_OVERHEAD = 100
 """Bytes charged to an entry besides its key and its item: DynamoDB charges so much per stored item."""
 
 
+NEVER = float("-inf")
+_FLUSHES = 1_000
+"""How many flushes of tables and entries are remembered one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeptItem:
     """An item-cache entry as a snapshot carries it."""
@@ -58,10 +63,17 @@ class ItemCache(EntryCache[ItemKey, ItemEntry]):
         self.attribute_lists = AttributeLists()
         super().__init__(capacity, removal_memory, self._metadata_size)
         self.ttl = ttl
+        # When what was last flushed: everything (None), a table, or an entry.
+        self._flushed: dict[str | ItemKey | None, float] = {}
         self._unit_size = unit_size
 
     def keep(self, key: ItemKey, item: Item | None, stored_at: float, sequence: int, now: float) -> bool:
-        """Make `item` (None: no such item) the state of `key`. False when it does not fit."""
+        """Make `item` (None: no such item) the state of `key`. False when it does not fit, or when it is of
+        before a flush, which may be so of a change that was under way.
+        """
+        if self._flushed and stored_at < self._flushed_at(key):
+            self.forget(key, RemovalReason.FLUSH)
+            return False
         if item is not None:
             self.attribute_lists.note(item)
         size = 1 if self._unit_size else self._weight(key, item)
@@ -83,11 +95,28 @@ class ItemCache(EntryCache[ItemKey, ItemEntry]):
         for kept in entries:
             self.keep(kept.key, kept.item, kept.stored_at, kept.sequence, now)
 
-    def flush(self, table: str | None = None, key: bytes | None = None) -> int:
-        """Empty one entry, one table or everything; how many entries that were."""
+    def flush(self, now: float, table: str | None = None, key: bytes | None = None) -> int:
+        """Empty one entry, one table or everything; how many entries that were.
+
+        What was stored before `now` and arrives later is flushed as well.
+        """
         if table is not None and key is not None:
+            self._note_flush((table, key), now)
             return int(self.remove((table, key), RemovalReason.FLUSH))
+        self._note_flush(table, now)
         return self.remove_if(lambda held: table is None or held[0] == table, RemovalReason.FLUSH)
+
+    def _note_flush(self, what: str | ItemKey | None, now: float) -> None:
+        if what is None or len(self._flushed) >= _FLUSHES:
+            # More than is worth telling apart: from here on everything of before counts as flushed.
+            self._flushed.clear()
+            what = None
+        self._flushed[what] = now
+
+    def _flushed_at(self, key: ItemKey) -> float:
+        """When `key` was last flushed, alone or with others."""
+        flushed = self._flushed
+        return max(flushed.get(None, NEVER), flushed.get(key[0], NEVER), flushed.get(key, NEVER))
 
     def _metadata_size(self) -> int:
         return 0 if self._unit_size else self.attribute_lists.size

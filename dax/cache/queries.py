@@ -39,6 +39,8 @@ class QueryCache(EntryCache[QueryKey, QueryEntry]):
         super().__init__(capacity, removal_memory)
         self.ttl = ttl
         self._unit_size = unit_size
+        self.flushes = 0
+        """How often something was flushed: what was read before a flush is not to be kept after it."""
 
     def keep(self, key: QueryKey, response: Response, now: float) -> bool:
         """Make `response` the answer to `key`. False when it does not fit or results are not cached."""
@@ -50,6 +52,7 @@ class QueryCache(EntryCache[QueryKey, QueryEntry]):
 
     def flush(self, table: str | None = None) -> int:
         """Empty one table's results, or everything; how many entries that were."""
+        self.flushes += 1
         return self.remove_if(lambda held: table is None or held[0] == table, RemovalReason.FLUSH)
 
     def _weight(self, key: QueryKey, response: Response) -> int:

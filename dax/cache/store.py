@@ -68,8 +68,7 @@ class EntryCache(Generic[K, E]):
         entries = self._entries
         room = self.capacity - self._reserved()
         if entry.size > room:
-            if not self.remove(key, RemovalReason.CAPACITY):
-                self._remember(key, RemovalReason.CAPACITY)
+            self.forget(key, RemovalReason.CAPACITY)
             while entries.currsize > max(room, 0):
                 entries.popitem()
             return False
@@ -88,6 +87,11 @@ class EntryCache(Generic[K, E]):
             return False
         self._remove(key, reason)
         return True
+
+    def forget(self, key: K, reason: RemovalReason) -> None:
+        """Take the entry out if there is one, and let `reason` explain the next miss in any case. O(1)."""
+        if not self.remove(key, reason):
+            self._remember(key, reason)
 
     def remove_if(self, unwanted: Callable[[K], bool], reason: RemovalReason) -> int:
         """Take out every entry whose key is `unwanted`; how many there were. O(n)."""

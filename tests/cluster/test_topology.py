@@ -346,6 +346,28 @@ ACTIONS = st.lists(
 )
 
 
+@pytest.mark.parametrize("under_way", ["write", "fill of a replica"])
+def test_what_is_flushed_everywhere_does_not_come_back(play, under_way):
+    """Someone writes around the cache and flushes it: the old state must not arrive by a later message."""
+
+    async def main(cluster):
+        if under_way == "write":
+            await put(cluster, "node-1", "a", 1)
+        else:
+            await cluster.call_store("PutItem", {"TableName": "Table", "Item": {"pk": {"S": "a"}}})
+            await cluster.call("node-2", "GetItem", {"TableName": "Table", "Key": {"pk": {"S": "a"}}})
+        await cluster.runtime.clock.sleep(1)
+        item = {"pk": {"S": "a"}, "v": {"N": "2"}}
+        await cluster.call_store("PutItem", {"TableName": "Table", "Item": item})
+        for member in cluster.cluster.members():
+            cluster.cluster.node(member.node_id).flush(cache="both")
+        await cluster.runtime.clock.sleep(60)
+        for node in cluster.config.node_ids():
+            assert (await get(cluster, node, "a"))[0] == 2
+
+    play(with_table(main), replication_delay=5.0, item_ttl=0)
+
+
 @settings(max_examples=60, deadline=None)
 @given(ACTIONS, st.integers(0, 1000))
 def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(actions, seed):

@@ -724,6 +724,24 @@ async def test_a_flush_says_so(world, make_item):
         node.flush(key=make_item("a"))
 
 
+async def test_what_is_read_before_a_flush_is_not_kept_after_it(world, make_item):
+    node = world.start()
+    world.store.engine.execute("PutItem", {"TableName": "Table", "Item": make_item("a", v=1)})
+    for operation, request in (
+        ("GetItem", {"TableName": "Table", "Key": make_item("a")}),
+        ("BatchGetItem", {"RequestItems": {"Table": {"Keys": [make_item("a")]}}}),
+        ("Query", query()),
+    ):
+        held = world.store.hold(operation, executed=True)
+        reading = asyncio.ensure_future(world.run(operation, **request))
+        await held.reached.wait()
+        node.flush(cache="both")
+        held.release()
+        assert (await reading).served_from is STORE
+        assert (await world.run(operation, **request)).served_from is STORE
+        node.flush(cache="both")
+
+
 async def test_failures_are_counted_by_whose_fault_they_are(world, make_item):
     node = world.start()
     world.store.fail("GetItem", ServiceError("InternalServerError", "broken", status=500))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dax.answer import MissReason
 from dax.cache.entries import FOREVER
 from dax.cache.items import ENTRY_OVERHEAD, ItemCache
 
@@ -49,7 +50,7 @@ def test_flushing_takes_an_entry_a_table_or_all():
     for table in ("One", "Two"):
         for n in range(2):
             cache.keep((table, bytes([n])), None, 0.0, 1, 0.0)
-    assert (cache.flush("One", b"\x00"), cache.flush("One"), cache.flush("One"), cache.flush()) == (
+    assert (cache.flush(0, "One", b"\x00"), cache.flush(0, "One"), cache.flush(0, "One"), cache.flush(0)) == (
         1,
         1,
         0,
@@ -57,9 +58,35 @@ def test_flushing_takes_an_entry_a_table_or_all():
     )
 
 
+def test_what_is_of_before_a_flush_is_not_kept_after_it():
+    cache = ItemCache(10_000, 0, 10)
+    cache.flush(5.0, "Table", b"key")
+    cache.flush(6.0, "Other")
+    for table, key, stored_at, kept in (
+        ("Table", b"key", 4.9, False),
+        ("Table", b"key", 5.0, True),
+        ("Table", b"another", 4.9, True),
+        ("Other", b"key", 5.9, False),
+    ):
+        assert cache.keep((table, key), None, stored_at, 1, 7.0) is kept
+    cache.keep(KEY, {"v": {"N": "1"}}, 4.0, 2, 7.0)
+    assert (KEY in cache, cache.miss_reason(KEY)) == (False, MissReason.FLUSHED)
+    cache.flush(8.0)
+    assert not cache.keep(("Table", b"another"), None, 7.9, 3, 9.0)
+
+
+def test_flushes_past_remembering_count_for_everything():
+    cache = ItemCache(10_000, 0, 10)
+    for n in range(1_001):
+        cache.flush(float(n), "Table", n.to_bytes(2, "big"))
+    assert not cache.keep(KEY, None, 999.0, 1, 2000.0)
+    assert cache.keep(KEY, None, 1000.0, 1, 2000.0)
+    assert len(cache._flushed) == 1
+
+
 def test_each_list_of_names_is_charged_once_and_for_ever():
     cache = ItemCache(10_000, 10, 10)
     for item in ({"a": {"S": "x"}, "é": {"S": "x"}}, {"é": {"S": "y"}, "a": {"S": "y"}}, {"a": {"S": "x"}}):
         cache.keep(KEY, item, 0.0, 1, 0.0)
-    cache.flush()
+    cache.flush(0)
     assert (len(cache.attribute_lists), cache.attribute_lists.size) == (2, 4)
