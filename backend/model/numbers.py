@@ -176,8 +176,11 @@ def size(text: str) -> int:
     """
     if text == "0":
         return 1
-    negative = text[0] == "-"
-    digits, point = _digits_and_point(text[1:] if negative else text)
+    if text.isdecimal():
+        negative, digits, point = False, text.rstrip("0"), len(text)
+    else:
+        negative = text[0] == "-"
+        digits, point = _digits_and_point(text[1:] if negative else text)
     count = len(digits)
     straddles = count % 2 == 0 and (point - 1) % 2 == 0
     return 1 + (count + 1) // 2 + (1 if straddles else 0) + (1 if negative else 0)

@@ -16,8 +16,8 @@ from backend.protocol import AttributeValue, Item
 
 MAX_ITEM_BYTES = 400 * 1024
 MAX_PAGE_BYTES = 1024 * 1024
-_COLLECTION_BYTES = 3
-_ELEMENT_BYTES = 1
+COLLECTION_BYTES = 3
+ELEMENT_BYTES = 1
 
 
 def value_size(value: AttributeValue) -> int:
@@ -30,11 +30,11 @@ def value_size(value: AttributeValue) -> int:
         if datatype == "B":
             return len(content)
         if datatype == "L":
-            return _COLLECTION_BYTES + sum(_ELEMENT_BYTES + value_size(element) for element in content)
+            return COLLECTION_BYTES + sum(ELEMENT_BYTES + value_size(element) for element in content)
         if datatype == "M":
-            return _COLLECTION_BYTES + _ELEMENT_BYTES * len(content) + item_size(content)
+            return COLLECTION_BYTES + ELEMENT_BYTES * len(content) + item_size(content)
         if datatype == "SS":
-            return sum(len(member.encode()) for member in content)
+            return len("".join(content).encode())
         if datatype == "NS":
             return sum(map(numbers.size, content))
         if datatype == "BS":
@@ -56,13 +56,8 @@ def item_size(item: Item) -> int:
     return total
 
 
-def check_item_size(item: Item, *, update: bool = False) -> int:
-    """The size of an item that is about to be stored; ValidationException above 400 KB.
-
-    An update words the refusal differently from a put.
-    """
-    size = item_size(item)
+def check_item_size(size: int, *, update: bool = False) -> None:
+    """Refuse an item of more than 400 KB. An update words the ValidationException differently from a put."""
     if size > MAX_ITEM_BYTES:
         subject = "Item size to update" if update else "Item size"
         raise validation_error(f"{subject} has exceeded the maximum allowed size")
-    return size

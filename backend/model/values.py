@@ -16,12 +16,13 @@ Sources: "Naming rules and data types" of the DynamoDB developer guide, API refe
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from backend.errors import ServiceError, validation_error
 from backend.model import numbers
 from backend.model.numbers import canonical
+from backend.model.sizes import COLLECTION_BYTES, ELEMENT_BYTES, value_size
 from backend.protocol import AttributeValue, Item
 
 MAX_NESTING = 32
@@ -42,22 +43,54 @@ def normalise(value: AttributeValue) -> AttributeValue:
 
 def normalise_item(item: Item) -> Item:
     """The canonical form of every attribute of an item or a key; errors as of `normalise`."""
+    return normalise_and_measure(item)[0]
+
+
+def normalise_and_measure(item: Item) -> tuple[Item, int]:
+    """The canonical form of an item, and its size in bytes, in one walk; errors as of `normalise`."""
+    return _normalise_members(item, 0)
+
+
+def _normalise_members(members: Item, depth: int) -> tuple[Item, int]:
+    """Canonical members of an item or map, and their size; `depth` is that of their values."""
     changed: dict[str, AttributeValue] | None = None
-    for name, value in item.items():
+    size = 0
+    for name, value in members.items():
         if len(name) > _SHORT_NAME or not name:
             check_name(name)
-        # Strings and canonical numbers are most of what anyone stores: they pass without further calls.
+        size += len(name) if name.isascii() else len(name.encode())
+        clean = value
+        # Strings, numbers and maps are most of what anyone stores: they pass without further calls.
         if value.__class__ is dict and len(value) == 1:
-            if value.get("S").__class__ is str:
+            [(datatype, content)] = value.items()
+            if content.__class__ is str and datatype == "S":
+                size += len(content) if content.isascii() else len(content.encode())
                 continue
-            if "N" in value and canonical(value["N"]) == value["N"]:
-                continue
-        clean = _normalise(value, 0)
+            if datatype == "N" and content is not None:
+                text = canonical(content)
+                size += numbers.size(text)
+                if text == content:
+                    continue
+                clean = {"N": text}
+            elif datatype == "M" and content.__class__ is dict:
+                if content and depth + 1 >= MAX_NESTING:
+                    raise nested_too_deeply()
+                inside, inside_size = _normalise_members(content, depth + 1)
+                size += COLLECTION_BYTES + ELEMENT_BYTES * len(content) + inside_size
+                if inside is content:
+                    continue
+                clean = {"M": inside}
+            else:
+                clean = _normalise(value, depth)
+                size += value_size(clean)
+        else:
+            clean = _normalise(value, depth)
+            size += value_size(clean)
         if clean is not value:
             if changed is None:
-                changed = dict(item)
+                changed = dict(members)
             changed[name] = clean
-    return item if changed is None else changed
+    return (members if changed is None else changed), size
 
 
 # No name of this many characters can exceed the limit in bytes: a character takes at most 4 of them.
@@ -73,7 +106,7 @@ def check_name(name: str) -> None:
 
 
 def _normalise(value: AttributeValue, depth: int) -> AttributeValue:
-    if not isinstance(value, Mapping):
+    if value.__class__ is not dict and not isinstance(value, Mapping):
         raise _empty()
     if len(value) == 1:
         for datatype, content in value.items():
@@ -164,14 +197,21 @@ def _binary_set(content: Any, value: AttributeValue, depth: int) -> AttributeVal
     return value
 
 
-def _members(content: Any, kind: type) -> list[Any]:
-    if not isinstance(content, list | tuple) or not all(isinstance(member, kind) for member in content):
-        raise _empty()
-    return list(content)
+def _members(content: Any, kind: type) -> Sequence[Any]:
+    if isinstance(content, _SEQUENCES):
+        for member in content:
+            if not isinstance(member, kind):
+                break
+        else:
+            return content
+    raise _empty()
+
+
+_SEQUENCES = (list, tuple)
 
 
 def _list(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
-    if not isinstance(content, list | tuple):
+    if not isinstance(content, _SEQUENCES):
         raise _empty()
     if content and depth + 1 >= MAX_NESTING:
         raise nested_too_deeply()
@@ -186,13 +226,8 @@ def _map(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
         raise _empty()
     if content and depth + 1 >= MAX_NESTING:
         raise nested_too_deeply()
-    members = {}
-    for name, member in content.items():
-        check_name(name)
-        members[name] = _normalise(member, depth + 1)
-    if _same(members.values(), content.values()):
-        return value
-    return {"M": members}
+    inside, _ = _normalise_members(content, depth + 1)
+    return value if inside is content else {"M": inside}
 
 
 def _same(left: Iterable[Any], right: Iterable[Any]) -> bool:

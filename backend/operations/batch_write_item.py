@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, validation_error
 from backend.model.sizes import check_item_size
-from backend.model.values import normalise_item
+from backend.model.values import normalise_and_measure, normalise_item
 from backend.operations.accounting import (
     capacity_mode,
     charge_write,
@@ -42,8 +42,9 @@ def _row(one: Request) -> Row | None:
     if put is None:
         normalise_item(one["DeleteRequest"]["Key"])
         return None
-    item = normalise_item(put["Item"])
-    return item, check_item_size(item)
+    row = normalise_and_measure(put["Item"])
+    check_item_size(row[1])
+    return row
 
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.expressions.conditions import Condition
 from backend.model.sizes import check_item_size
-from backend.model.values import normalise_item
+from backend.model.values import normalise_and_measure
 from backend.operations.accounting import charge_write, report_write
 from backend.operations.clauses import condition_of
 from backend.operations.writes import prepare_put
@@ -25,10 +25,10 @@ Plan = tuple[Row, Condition | None]
 
 
 def validate(request: Request) -> Plan:
-    item = normalise_item(request["Item"])
+    row = normalise_and_measure(request["Item"])
     return_values_of_replaced_item(request)
-    size = check_item_size(item)
-    return (item, size), condition_of(request)
+    check_item_size(row[1])
+    return row, condition_of(request)
 
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:

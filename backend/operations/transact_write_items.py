@@ -11,7 +11,7 @@ from backend.expressions.conditions import Condition
 from backend.expressions.updates import Update
 from backend.model.keys import check_key, encode
 from backend.model.sizes import check_item_size
-from backend.model.values import normalise_item
+from backend.model.values import normalise_and_measure, normalise_item
 from backend.operations.batch_write_item import metrics_by_table
 from backend.operations.clauses import condition_of, update_and_condition_of
 from backend.operations.transactions import Action, write_all
@@ -36,8 +36,8 @@ class _Action:
         self.update: Update | None = None
         self.condition: Condition | None
         if kind == "Put":
-            item = normalise_item(parameters["Item"])
-            self.row = (item, check_item_size(item))
+            self.row = normalise_and_measure(parameters["Item"])
+            check_item_size(self.row[1])
         else:
             normalise_item(parameters["Key"])
         if kind == "Update":

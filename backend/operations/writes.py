@@ -18,7 +18,7 @@ from backend.errors import ServiceError
 from backend.expressions.conditions import Condition
 from backend.expressions.updates import Update
 from backend.model.keys import check_item, check_key
-from backend.model.sizes import check_item_size
+from backend.model.sizes import check_item_size, item_size
 from backend.operations.accounting import charge_refused_write
 from backend.protocol import Item, Request
 from backend.storage.base import Row
@@ -63,7 +63,8 @@ def prepare_update(
     new_item = update.apply(old_item, item_key, table.schema) if update is not None else old_item or item_key
     if new_item is None or new_item is old_item:
         return Write(table, key, old, old)
-    size = check_item_size(new_item, update=True)
+    size = item_size(new_item)
+    check_item_size(size, update=True)
     if update is not None:
         update.check_result(new_item, table.index_schemas)
     return Write(table, key, old, (new_item, size))

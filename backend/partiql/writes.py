@@ -25,7 +25,7 @@ from backend.expressions.conditions import from_tree
 from backend.expressions.updates import Update
 from backend.model.keys import check_key
 from backend.model.sizes import check_item_size
-from backend.model.values import normalise_item
+from backend.model.values import normalise_and_measure
 from backend.operations.transactions import Action
 from backend.operations.writes import prepare_delete, prepare_put, prepare_update, refused
 from backend.partiql import ast, translate
@@ -71,8 +71,8 @@ def plan_write(
 
 
 def _insert(engine: Engine, statement: ast.Insert, parameters: Parameters, options: Request) -> PlannedWrite:
-    item = normalise_item(item_of(statement.value, parameters))
-    row = (item, check_item_size(item))
+    row = normalise_and_measure(item_of(statement.value, parameters))
+    check_item_size(row[1])
     table = engine.catalog.get(statement.target.table)
     is_new = from_tree(tree.Function("attribute_not_exists", (tree.Path((table.schema.partition.name,)),)))
 
@@ -85,7 +85,7 @@ def _insert(engine: Engine, statement: ast.Insert, parameters: Parameters, optio
             message = "Duplicate primary key exists in table"
             raise ServiceError("DuplicateItemException", message, fields=refusal.fields) from None
 
-    return PlannedWrite(table, item, prepare)
+    return PlannedWrite(table, row[0], prepare)
 
 
 def _update(engine: Engine, statement: ast.Update, parameters: Parameters, options: Request) -> PlannedWrite:

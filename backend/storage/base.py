@@ -48,6 +48,11 @@ class OrderedMap(Protocol):
 
     def __len__(self) -> int: ...
 
+    @property
+    def stored_bytes(self) -> int:
+        """The sizes of all rows together; reading it costs nothing."""
+        ...
+
 
 class Storage(Protocol):
     """Named ordered maps that one transaction spans."""

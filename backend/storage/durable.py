@@ -255,7 +255,7 @@ class DurableStorage:
         for number, name in names.items():
             if number not in logged.dropped:
                 loaded = self._maps[name] = MemoryMap(self._journal, _NUMBER.pack(number))
-                loaded.rows.update(contents.pop(number))
+                loaded.fill(contents.pop(number))
         self._next_number = max(names, default=0) + 1
         self._unfolded.through = found.applied
         return logged

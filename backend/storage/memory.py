@@ -8,7 +8,7 @@ Cost: get O(1), put and delete O(log n) in the number of rows, a range O(log n) 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -54,21 +54,19 @@ class Journal:
 
     def _undo(self) -> None:
         for written, key, old in reversed(self.notes):
-            if old is None:
-                written.rows.pop(key, None)
-            else:
-                written.rows[key] = old
+            written.restore(key, old)
         self.notes.clear()
 
 
 class MemoryMap:
     """An `OrderedMap` on a `SortedDict`. `prefix` is what a storage puts before its keys to keep them."""
 
-    __slots__ = ("_journal", "get", "prefix", "rows")
+    __slots__ = ("_journal", "get", "prefix", "rows", "stored_bytes")
 
     def __init__(self, journal: Journal, prefix: bytes = b"") -> None:
         self.rows: SortedDict[bytes, Row] = SortedDict()
         self.prefix = prefix
+        self.stored_bytes = 0
         self._journal = journal
         # The dictionary's own method: the hottest call of the engine needs no frame of ours.
         self.get: Any = self.rows.get
@@ -78,8 +76,15 @@ class MemoryMap:
         if not journal.open:
             raise RuntimeError("a row is written inside a storage transaction only")
         rows = self.rows
-        journal.notes.append((self, key, rows.get(key)))
-        rows[key] = row
+        old = rows.get(key)
+        journal.notes.append((self, key, old))
+        if old is None:
+            rows[key] = row
+            self.stored_bytes += row[1]
+        else:
+            # The key keeps its place in the order, which need not hear of it.
+            dict.__setitem__(rows, key, row)
+            self.stored_bytes += row[1] - old[1]
 
     def delete(self, key: bytes) -> None:
         journal = self._journal
@@ -88,6 +93,21 @@ class MemoryMap:
         old = self.rows.pop(key, None)
         if old is not None:
             journal.notes.append((self, key, old))
+            self.stored_bytes -= old[1]
+
+    def restore(self, key: bytes, old: Row | None) -> None:
+        """Put back what was under `key`, of which the journal holds a note."""
+        current = self.rows.pop(key, None)
+        if current is not None:
+            self.stored_bytes -= current[1]
+        if old is not None:
+            self.rows[key] = old
+            self.stored_bytes += old[1]
+
+    def fill(self, rows: Mapping[bytes, Row]) -> None:
+        """Take over rows that a storage has kept, outside any transaction."""
+        self.rows.update(rows)
+        self.stored_bytes = sum(row[1] for row in self.rows.values())
 
     def range(
         self, start: bytes | None = None, stop: bytes | None = None, reverse: bool = False

@@ -30,7 +30,7 @@ def describe(table: Table, now: float, status: str | None = None) -> dict[str, A
         "TableStatus": status,
         "CreationDateTime": table.created,
         "ProvisionedThroughput": table.throughput_history.describe(table.throughput, now),
-        "TableSizeBytes": 0 if is_new else table.stored_bytes,
+        "TableSizeBytes": 0 if is_new else table.items.stored_bytes,
         "ItemCount": 0 if is_new else len(table.items),
         "TableArn": table.arn,
         "TableId": table.id,
@@ -72,7 +72,7 @@ def _index(table: Table, index: Index) -> dict[str, Any]:
         "IndexName": index.name,
         "KeySchema": _key_schema(definition.key_schema),
         "Projection": projection,
-        "IndexSizeBytes": sum(size for _, (_, size) in index.rows.range()),
+        "IndexSizeBytes": index.rows.stored_bytes,
         "ItemCount": len(index.rows),
         "IndexArn": f"{table.arn}/index/{index.name}",
     }

@@ -103,6 +103,10 @@ class RememberingMap:
     def __len__(self) -> int:
         return len(self.current)
 
+    @property
+    def stored_bytes(self) -> int:
+        return self.current.stored_bytes
+
     def as_of(self, moments: Moments) -> StaleView:
         """The rows as a read with these moments sees them."""
         self._forget()
@@ -174,6 +178,10 @@ class StaleView:
 
     def __len__(self) -> int:
         return sum(1 for _ in self.range())
+
+    @property
+    def stored_bytes(self) -> int:
+        return sum(size for _, (_, size) in self.range())
 
 
 class RememberingStorage:

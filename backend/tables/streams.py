@@ -222,23 +222,23 @@ class Streams:
 
     def append(self, stream: Stream, change: ItemChange) -> None:
         """Write the record of one change in the open storage transaction."""
-        old, new = change.old, change.new
-        if old is not None and new is not None and equal({"M": old}, {"M": new}):
+        old, new, key = change.old_row, change.new_row, change.key
+        if old is not None and new is not None and equal({"M": old[0]}, {"M": new[0]}):
             return
         with_new, with_old = _VIEWS[stream.view_type]
-        size = item_size(change.key)
+        size = item_size(key)
         record: dict[str, Any] = {
             "Event": {"S": "INSERT" if old is None else "REMOVE" if new is None else "MODIFY"},
             "Time": {"N": repr(change.time)},
             "Source": {"S": change.source},
-            "Keys": {"M": change.key},
+            "Keys": {"M": key},
         }
         if with_new and new is not None:
-            record["NewImage"] = {"M": new}
-            size += item_size(new)
+            record["NewImage"] = {"M": new[0]}
+            size += new[1]
         if with_old and old is not None:
-            record["OldImage"] = {"M": old}
-            size += item_size(old)
+            record["OldImage"] = {"M": old[0]}
+            size += old[1]
         record["Size"] = {"N": str(size)}
         stream.last_sequence += 1
         stream.records.put(_key(stream.last_sequence), (record, size))

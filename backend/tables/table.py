@@ -104,7 +104,6 @@ class Table:
         self._last_due, self._late_sequence = _order(next(self._late.range(reverse=True), None))
         self.items: OrderedMap = storage.open(f"{identifier}/items")
         self._is_remembered = isinstance(self.items, RememberingMap)
-        self.stored_bytes = sum(size for _, (_, size) in self.items.range())
         self.local_indexes: dict[str, Index] = {}
         self.global_indexes: dict[str, Index] = {}
         self.indexes: dict[str, Index] = {}
@@ -184,9 +183,7 @@ class Table:
         if write.by_index:
             self._apply_to_indexes(write, now)
         if self.observers and (old is not None or new is not None):
-            item = new[0] if new is not None else old[0] if old is not None else {}
-            item_key = {name: item[name] for name in self.schema.names}
-            change = ItemChange(self, item_key, old and old[0], new and new[0], now, source)
+            change = ItemChange(self, key, old, new, now, source)
             for observer in self.observers:
                 observer(change)
 
@@ -306,8 +303,6 @@ def commit(
             write.table.apply_write(write, now, source)
         if also is not None:
             also()
-    for write in writes:
-        write.table.stored_bytes += (write.new[1] if write.new else 0) - (write.old[1] if write.old else 0)
 
 
 def partition_of(key: bytes) -> int:

@@ -385,8 +385,7 @@ def _counters(table: Table, index: Index | None) -> Counters:
 
 
 def _size(table: Table, index: Index | None) -> int:
-    """Stored bytes, as far as they are known without counting: those of a table's items."""
-    return table.stored_bytes if index is None else 0
+    return (table.items if index is None else index.rows).stored_bytes
 
 
 def _refusal(refused: Sequence[tuple[_Claim, str]]) -> ServiceError:

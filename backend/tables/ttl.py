@@ -125,14 +125,13 @@ class Schedule:
         self._expect = expect
 
     def __call__(self, change: ItemChange) -> None:
-        key = self.table.schema.encode(change.key)
-        before = _second(change.old, self.attribute)
-        after = _second(change.new, self.attribute)
+        old, new, key = change.old, change.new, change.storage_key
+        before, after = _second(old, self.attribute), _second(new, self.attribute)
         if before != after:
             if before is not None:
                 self.entries.delete(_entry(before, key))
-            if change.new is not None:
-                self.plan(key, change.new, change.time)
+            if new is not None:
+                self.plan(key, new, change.time)
 
     def plan(self, key: bytes, item: Item, now: float) -> None:
         """Note when an item written at `now` expires, if it does, in the open storage transaction."""

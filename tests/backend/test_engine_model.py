@@ -388,7 +388,7 @@ class EngineAgainstModel(RuleBasedStateMachine):
     def table_holds_the_items(self):
         table = self.engine.catalog.get(TABLE)
         assert unordered(row[0] for _, row in table.items.range()) == unordered(self.model.values())
-        assert table.stored_bytes == sum(row[1] for _, row in table.items.range())
+        assert table.items.stored_bytes == sum(row[1] for _, row in table.items.range())
         near = [row[0] for _, row in table.indexes["by-near"].rows.range()]
         assert unordered(near) == unordered(self.rows("by-near"))
         if self.lag == 0:

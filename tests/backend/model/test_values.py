@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from backend.errors import ServiceError
 from backend.model import values
-from backend.model.values import compare, contains, equal, normalise, normalise_item, type_of
+from backend.model.sizes import item_size
+from backend.model.values import (
+    compare,
+    contains,
+    equal,
+    normalise,
+    normalise_and_measure,
+    normalise_item,
+    type_of,
+)
 
 INVALID = "One or more parameter values were invalid: "
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
@@ -63,6 +72,14 @@ def test_canonical_values_pass_through_uncopied(value: Any) -> None:
 @given(st.dictionaries(st.text(min_size=1, max_size=3), attribute_values, max_size=4))
 def test_canonical_items_pass_through_uncopied(item: Any) -> None:
     assert normalise_item(item) is item
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=3), attribute_values, max_size=4))
+def test_one_walk_measures_what_it_normalises(item: Any) -> None:
+    spelled = {**item, "spelled": {"M": {"n": {"N": "+01.50"}, "l": {"L": [{"N": "1e3"}]}}}}
+    clean, size = normalise_and_measure(spelled)
+    assert clean == normalise_item(spelled)
+    assert size == item_size(clean)
 
 
 def test_numbers_become_canonical_at_every_depth() -> None:

@@ -14,7 +14,7 @@ def test_a_delete_returns_the_item_if_asked(music):
     answer = music("DeleteItem", TableName="music", Key={"pk": {"S": "a"}}, ReturnValues="ALL_OLD")
     assert answer == {"Attributes": {"pk": {"S": "a"}, "v": {"S": "x" * 2000}}}
     assert music("GetItem", TableName="music", Key={"pk": {"S": "a"}}) == {}
-    assert music.engine.catalog.get("music").stored_bytes == 0
+    assert music.engine.catalog.get("music").items.stored_bytes == 0
 
 
 @pytest.mark.parametrize(("key", "units"), [("a", 2.0), ("none", 1.0)])

@@ -116,3 +116,17 @@ def test_a_transaction_is_all_or_nothing(first, second, fails):
         pass
     assert list(stored.range()) == sorted(model.items())
     assert len(stored) == len(model)
+
+
+def test_stored_bytes_are_the_sizes_of_the_rows_through_commits_and_undone_transactions(storage):
+    one = storage.open("one")
+    before = one.stored_bytes
+    assert before == sum(size for _, (_, size) in one.range()) > 0
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way(storage)
+    assert one.stored_bytes == before
+    with storage.transaction():
+        one.put(b"a", row("a longer one"))
+        one.delete(b"b")
+        one.delete(b"never there")
+    assert one.stored_bytes == sum(size for _, (_, size) in one.range()) != before

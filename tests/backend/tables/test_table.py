@@ -105,7 +105,7 @@ def test_an_observer_that_fails_undoes_the_write_and_its_indexes(bench, by_statu
         bench.write(table, "1", order("1", "shut"))
     assert [row[0] for _, row in table.items.range()] == [order("1", "open")]
     assert statuses(bench, table) == ["open"]
-    assert table.stored_bytes == sum(row[1] for _, row in table.items.range())
+    assert table.items.stored_bytes == sum(row[1] for _, row in table.items.range())
 
 
 def test_several_writes_commit_together_or_not_at_all(bench, by_status):
@@ -117,7 +117,7 @@ def test_several_writes_commit_together_or_not_at_all(bench, by_status):
 
     with pytest.raises(ZeroDivisionError):
         commit(bench.storage, writes, bench.time, also=fail)
-    assert (len(table.items), statuses(bench, table), table.stored_bytes) == (0, [], 0)
+    assert (len(table.items), statuses(bench, table), table.items.stored_bytes) == (0, [], 0)
     commit(bench.storage, writes, bench.time)
     assert (len(table.items), statuses(bench, table)) == (2, ["open", "open"])
 
@@ -128,7 +128,7 @@ def test_stored_bytes_follow_the_items(bench):
     bench.write(table, "2", order("2", "open"))
     bench.write(table, "1", order("1"))
     bench.write(table, "2", None)
-    assert table.stored_bytes == len("pk1")
+    assert table.items.stored_bytes == len("pk1")
 
 
 def test_a_new_index_is_filled_from_the_items_that_fit_it(bench, by_status):
