@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from backend.errors import ServiceError
 from backend.operations import registry
 from backend.protocol import Entropy, Now, Request, Response
 from backend.settings import EngineSettings
@@ -25,7 +24,8 @@ from backend.tables.streams import Streams
 from backend.tables.table import Table
 from backend.tables.throttling import Throttling
 from backend.tables.ttl import Expiry
-from backend.validation.shapes import check
+from backend.validation.shapes import check, is_known, unknown_operation
+from backend.validation.support import unsupported_operation
 
 __all__ = ["Engine", "EngineSettings"]
 
@@ -67,7 +67,7 @@ class Engine:
         """
         found = self._operations.get(operation)
         if found is None:
-            raise ServiceError("UnknownOperationException")
+            raise unsupported_operation(operation) if is_known(operation) else unknown_operation()
         check(operation, request)
         if self.expiry.next_due < inf and self.expiry.next_due <= self.now():
             self.expiry.run(self.now())

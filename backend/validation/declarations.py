@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.errors import ServiceError, validation_error
+from backend.errors import validation_error
 from backend.protocol import Request
 
 INVALID = "One or more parameter values were invalid: "
@@ -22,22 +22,14 @@ MAX_KEY_ATTRIBUTES = 4
 Index = Mapping[str, Any]
 KeyElements = Sequence[Mapping[str, str]]
 
-_UNSUPPORTED_AT_CREATION = (
-    "VectorIndexes", "ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode",
-)  # fmt: skip
 _UPDATES = (
     "ProvisionedThroughput", "BillingMode", "StreamSpecification", "GlobalSecondaryIndexUpdates",
     "SSESpecification", "TableClass", "DeletionProtectionEnabled", "OnDemandThroughput", "WarmThroughput",
-)  # fmt: skip
-_UNSUPPORTED_UPDATES = (
-    "ReplicaUpdates", "MultiRegionConsistency", "GlobalTableWitnessUpdates",
-    "GlobalTableSettingsReplicationMode", "VectorIndexUpdates",
 )  # fmt: skip
 
 
 def check_create_table(request: Request) -> None:
     """Raises ValidationException for the first thing wrong with a CreateTable request."""
-    _refuse_unsupported(request, _UNSUPPORTED_AT_CREATION)
     on_demand = request.get("BillingMode") == "PAY_PER_REQUEST"
     check_capacity(request.get("ProvisionedThroughput"), on_demand=on_demand)
     defined = [one["AttributeName"] for one in request["AttributeDefinitions"]]
@@ -254,7 +246,6 @@ def _check_name_is_new(name: str, names: set[str]) -> None:
 
 def check_update_table(request: Request) -> None:
     """Raises ValidationException for the first thing wrong with an UpdateTable request of itself."""
-    _refuse_unsupported(request, _UNSUPPORTED_UPDATES)
     if all(request.get(name) is None or request.get(name) == [] for name in _UPDATES):
         raise validation_error(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
@@ -292,16 +283,6 @@ def _check_index_update(update: Mapping[str, Any], names: set[str]) -> None:
             f"Index: {name}"
         )
     names.add(name)
-
-
-def _refuse_unsupported(request: Request, names: Sequence[str]) -> None:
-    for name in names:
-        if request.get(name) is not None:
-            raise unsupported(name)
-
-
-def unsupported(parameter: str) -> ServiceError:
-    return validation_error(f"{INVALID}{parameter} is not supported by this endpoint")
 
 
 def _print(names: Sequence[str]) -> str:

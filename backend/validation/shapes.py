@@ -4,7 +4,8 @@
     check("PutItem", request)                         # constraints and parameter rules: ValidationException
 
 The order is the service's: types of the whole request, then the collected constraints, then the rules between
-parameters. Attribute values, expressions, tables and keys are judged after that, by the operation.
+parameters; what this store does not honour is refused in front of those rules. Attribute values, expressions,
+tables and keys are judged after that, by the operation.
 """
 
 from __future__ import annotations
@@ -19,17 +20,19 @@ from backend.validation import rules
 from backend.validation.constraints import Checker, ConstraintCompiler, Violations, collected
 from backend.validation.decoding import Decoder, DecoderCompiler
 from backend.validation.model import Model, model, model_of
+from backend.validation.support import RefusalCompiler
 
 
 class _Plan:
     """What is compiled for one operation."""
 
-    __slots__ = ("checker", "decode", "early", "late")
+    __slots__ = ("checker", "decode", "early", "late", "refuse")
 
     def __init__(self, operation: str, service: Model) -> None:
         request = service.input_of(operation)
         self.decode = DecoderCompiler(service, json=True).structure(request)
         self.checker: Checker | None = ConstraintCompiler(service).structure(request)
+        self.refuse = RefusalCompiler(service).structure(request)
         self.early = rules.EARLY.get(operation, ())
         self.late = rules.LATE.get(operation, ())
 
@@ -132,5 +135,7 @@ def check(operation: str, request: Request) -> None:
         plan.checker(request, None, violations)
         if violations:
             raise collected(rules.reworded(operation, violations))
+    if plan.refuse is not None:
+        plan.refuse(request)
     for rule in plan.late:
         rule(request)
