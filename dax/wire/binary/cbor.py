@@ -254,9 +254,15 @@ def _tag(info: int) -> _Decoder:
     return decode_tag
 
 
+_MAX_BIGNUM_BYTES = 1024
+"""Beyond any number that can be stored. Python takes its time for longer ones, and refuses to print them."""
+
+
 def _untag(tag: int, value: Any) -> Any:
     kind = type(value)
     if tag in (2, 3) and kind is bytes:
+        if len(value) > _MAX_BIGNUM_BYTES:
+            raise Malformed("a number has more digits than any that DynamoDB takes")
         number = int.from_bytes(value, "big")
         return number if tag == 2 else -1 - number
     if tag == 4 and kind is list and len(value) == 2 and type(value[0]) is int and type(value[1]) is int:

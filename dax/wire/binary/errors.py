@@ -41,6 +41,7 @@ CODES: Mapping[str, tuple[int, ...]] = {
     "InvalidSignatureException": (4, 23, 31, 34),
 }
 FAULT = (3, 37, 54)
+_LONGEST_REASON = 300
 UNLISTED_ERROR = (4, 37, 38, 39, 0)
 """A caller's error that clients know by its name only: the path leads nowhere in their tables."""
 
@@ -71,7 +72,10 @@ def _reasons(
 
 def malformed(reason: object) -> ServiceError:
     """The error of a request whose frame is whole and whose content is not of the method's form."""
-    return validation_error(f"Malformed request: {reason}")
+    text = str(reason)
+    if len(text) > _LONGEST_REASON:  # it may repeat what the client sent
+        text = text[:_LONGEST_REASON] + "..."
+    return validation_error(f"Malformed request: {text}")
 
 
 def not_authorized(message: str = "The connection has not been authorized") -> ServiceError:

@@ -21,6 +21,7 @@ from dax.wire.binary import cbor
 _MAX_BITS = 512
 _CANONICAL_BITS = 124
 _MAX_EXPONENT = 1_000
+_SMALL = {str(number): cbor.integer(number) for number in range(256)}  # most of those in long lists
 
 
 def from_cbor(value: Any) -> str:
@@ -59,6 +60,9 @@ def is_number(value: Any) -> bool:
 
 def to_cbor(number: str) -> bytes:
     """The encoding of a number, given as canonical text or as any decimal text of a store."""
+    small = _SMALL.get(number)
+    if small is not None:
+        return small
     if "E" in number or "e" in number:
         number = model.canonical(number)
     whole, point, fraction = number.partition(".")

@@ -12,7 +12,7 @@ was checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,6 @@ PUT, DELETE, UPDATE, CONDITION_CHECK = 2, 7, 9, 12
 _ACTIONS = {PUT: "Put", DELETE: "Delete", UPDATE: "Update", CONDITION_CHECK: "ConditionCheck"}
 # An item has at most 400 KB by DynamoDB's count, in which every element of a list or map has at least one
 # byte; in CBOR that is at most a few times as long. What is longer is refused, whatever it holds.
-_UNSUSPECTED_BLOB = 64 * 1024
 _MAX_ITEM_BLOB = 2 * 1024 * 1024
 _MAX_ITEM_ELEMENTS = 410_000
 _MAX_ACTIONS = 1_000  # more than any operation accepts: refused before anything is decoded
@@ -78,13 +77,32 @@ class Context:
     lenient_select: bool = False
 
 
+Steps = Generator[None, None, Decoded]
+"""Decoding in parts: whoever runs it may do something else after each."""
+
+
 def decode(method: Method, arguments: list[Any], context: Context) -> Decoded:
     """The operation that a data method carries.
 
     Raises `Malformed` for what is not of the method's form, `ServiceError` for a value that the service
     refuses, and whatever `context.schema_of` raises.
     """
-    return _DECODERS[str(method.operation)](arguments, context)
+    steps = decode_in_steps(method, arguments, context)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            decoded: Decoded = end.value
+            return decoded
+
+
+def decode_in_steps(method: Method, arguments: list[Any], context: Context) -> Steps:
+    """The same in parts, none of which has more than one item to decode."""
+    operation = str(method.operation)
+    of_many = _DECODERS_OF_MANY.get(operation)
+    if of_many is not None:
+        return (yield from of_many(arguments, context))
+    return _DECODERS[operation](arguments, context)
 
 
 # --- single items -------------------------------------------------------------------------------------------
@@ -146,7 +164,7 @@ def item_values(blob: Any, lists: AttributeLists) -> dict[str, AttributeValue]:
     """The non-key attributes in a values blob: an attribute-list id and one value for each of its names."""
     if type(blob) is not bytes:
         raise Malformed("the values of an item are expected to be a byte string")
-    if len(blob) > _UNSUSPECTED_BLOB:
+    if len(blob) > _MAX_ITEM_ELEMENTS:  # a blob that is shorter cannot hold as many
         _check_size(blob)
     run = cbor.decode_run(blob)
     if not run or type(run[0]) is not int:
@@ -169,7 +187,7 @@ def _check_size(blob: bytes) -> None:
         raise validation_error("Item size has exceeded the maximum allowed size") from None
 
 
-def unknown_list(identifier: object) -> Exception:
+def unknown_list(identifier: int) -> Exception:
     """The refusal of an id that this cluster never handed out."""
     return validation_error(
         f"Attribute list id {identifier} is not known to this cluster. The client learned it from another "
@@ -272,7 +290,7 @@ def _batch_get_item(arguments: list[Any], context: Context) -> Decoded:
     return Decoded("BatchGetItem", {"RequestItems": items, **kwargs.simple(given)}, tuple(targets))
 
 
-def _batch_write_item(arguments: list[Any], context: Context) -> Decoded:
+def _batch_write_item(arguments: list[Any], context: Context) -> Steps:
     given = kwargs.parameters("BatchWriteItem", arguments[1])
     items: dict[str, Any] = {}
     targets = []
@@ -287,6 +305,7 @@ def _batch_write_item(arguments: list[Any], context: Context) -> Decoded:
                 writes.append({"DeleteRequest": {"Key": key}})
             else:
                 writes.append({"PutRequest": {"Item": {**key, **item_values(blob, context.lists)}}})
+                yield
         items[table] = writes
         targets.append(Target(table, schema))
     return Decoded("BatchWriteItem", {"RequestItems": items, **kwargs.simple(given)}, tuple(targets))
@@ -327,7 +346,7 @@ def _transact_get_items(arguments: list[Any], context: Context) -> Decoded:
     return Decoded("TransactGetItems", {"TransactItems": actions, **kwargs.simple(given)}, tuple(targets))
 
 
-def _transact_write_items(arguments: list[Any], context: Context) -> Decoded:
+def _transact_write_items(arguments: list[Any], context: Context) -> Steps:
     given = kwargs.parameters("TransactWriteItems", arguments[8])
     if arguments[4] is not None and any(value is not None for value in _parallel([arguments[4]], 1)[0]):
         raise Malformed("a transaction returns no values")
@@ -356,6 +375,7 @@ def _transact_write_items(arguments: list[Any], context: Context) -> Decoded:
             action["ReturnValuesOnConditionCheckFailure"] = _on_failure(on_failure[position])
         actions.append({kind: action})
         targets.append(Target(table, schema))
+        yield
     return Decoded("TransactWriteItems", {"TransactItems": actions, **kwargs.simple(given)}, tuple(targets))
 
 
@@ -373,7 +393,9 @@ _DECODERS: Mapping[str, Callable[[list[Any], Context], Decoded]] = {
     "Query": _query,
     "Scan": _scan,
     "BatchGetItem": _batch_get_item,
-    "BatchWriteItem": _batch_write_item,
     "TransactGetItems": _transact_get_items,
+}
+_DECODERS_OF_MANY: Mapping[str, Callable[[list[Any], Context], Steps]] = {
+    "BatchWriteItem": _batch_write_item,
     "TransactWriteItems": _transact_write_items,
 }

@@ -11,7 +11,7 @@ Rules that clients break on (`docs/dax-protocol.md` has the whole list):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from backend.model.keys import KeySchema
@@ -31,8 +31,26 @@ _ITEMS, _COUNT, _LAST_KEY, _SCANNED_COUNT = b"\x07", b"\x08", b"\x09", b"\x0a"
 _PARTIAL = frozenset({"UPDATED_OLD", "UPDATED_NEW"})
 
 
+Steps = Generator[None, None, bytes]
+"""Encoding in parts: whoever runs it may do something else after each."""
+
+
 def encode(decoded: Decoded, response: Response, lists: AttributeLists) -> bytes:
     """The whole answer to a request: the success marker and the result items of its method."""
+    steps = encode_in_steps(decoded, response, lists)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            encoded: bytes = end.value
+            return encoded
+
+
+def encode_in_steps(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
+    """The same in parts, none of which has more than one item to encode."""
+    of_many = _ENCODERS_OF_MANY.get(decoded.operation)
+    if of_many is not None:
+        return (yield from of_many(decoded, response, lists))
     return _ENCODERS[decoded.operation](decoded, response, lists)
 
 
@@ -197,12 +215,15 @@ def _write_item(decoded: Decoded, response: Response, lists: AttributeLists) -> 
     return _result(pairs)
 
 
-def _page(decoded: Decoded, response: Response, lists: AttributeLists) -> bytes:
+def _page(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
     target = decoded.target
     pairs: _Pairs = []
     if "Items" in response:
-        items = b"".join([_page_item(item, target, lists) for item in response["Items"]])
-        pairs.append((_ITEMS, cbor.OPEN_ARRAY + items + cbor.BREAK))
+        items = []
+        for item in response["Items"]:
+            items.append(_page_item(item, target, lists))
+            yield
+        pairs.append((_ITEMS, cbor.OPEN_ARRAY + b"".join(items) + cbor.BREAK))
     pairs.append((_COUNT, cbor.integer(response["Count"])))
     pairs.append((_SCANNED_COUNT, cbor.integer(response["ScannedCount"])))
     last = response.get("LastEvaluatedKey")
@@ -225,14 +246,14 @@ def _compound_key(key: Item) -> bytes:
     return cbor.open_mapping([(cbor.text(name), values.to_cbor(value)) for name, value in key.items()])
 
 
-def _batch_get_item(decoded: Decoded, response: Response, lists: AttributeLists) -> bytes:
+def _batch_get_item(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
     found = response.get("Responses") or {}
     unprocessed = response.get("UnprocessedKeys") or {}
     answers, left = [], []
     for target in decoded.targets:
         if target.table in found:
-            items = found[target.table]
-            answers.append((cbor.text(target.table), _batch_items(items, target, lists)))
+            items = yield from _batch_items(found[target.table], target, lists)
+            answers.append((cbor.text(target.table), items))
         if target.table in unprocessed:
             encoded = [
                 cbor.blob(keys.encode(target.schema, key)) for key in unprocessed[target.table]["Keys"]
@@ -243,12 +264,13 @@ def _batch_get_item(decoded: Decoded, response: Response, lists: AttributeLists)
     )
 
 
-def _batch_items(items: list[Item], target: Target, lists: AttributeLists) -> bytes:
-    if target.projection is not None:
-        return cbor.array([projection_map(item, target.projection) for item in items])
+def _batch_items(items: list[Item], target: Target, lists: AttributeLists) -> Steps:
     flat: list[bytes] = []
     for item in items:
-        flat += (cbor.blob(keys.encode(target.schema, item)), values_blob(item, target.schema, lists))
+        if target.projection is None:
+            flat.append(cbor.blob(keys.encode(target.schema, item)))
+        flat.append(_item(item, target, lists))
+        yield
     return cbor.array(flat)
 
 
@@ -273,11 +295,12 @@ def _writes(writes: list[Mapping[str, Any]], schema: KeySchema, lists: Attribute
     return cbor.array(flat)
 
 
-def _transact_get_items(decoded: Decoded, response: Response, lists: AttributeLists) -> bytes:
+def _transact_get_items(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
     items = []
     for target, answer in zip(decoded.targets, response["Responses"], strict=True):
         item = answer.get("Item")
         items.append(cbor.NULL if item is None else _item(item, target, lists))
+        yield
     return SUCCESS + b"\x82" + cbor.array(items) + _capacities(response, _capacity_map)
 
 
@@ -292,10 +315,12 @@ _ENCODERS: Mapping[str, Callable[[Decoded, Response, AttributeLists], bytes]] = 
     "PutItem": _write_item,
     "UpdateItem": _write_item,
     "DeleteItem": _write_item,
+    "BatchWriteItem": _batch_write_item,
+    "TransactWriteItems": _transact_write_items,
+}
+_ENCODERS_OF_MANY: Mapping[str, Callable[[Decoded, Response, AttributeLists], Steps]] = {
     "Query": _page,
     "Scan": _page,
     "BatchGetItem": _batch_get_item,
-    "BatchWriteItem": _batch_write_item,
     "TransactGetItems": _transact_get_items,
-    "TransactWriteItems": _transact_write_items,
 }

@@ -4,7 +4,8 @@ Rules of this file:
 
 * One request at a time on each connection, and any number of connections at once. What a peer sends ahead
   waits in its buffer; once that is large, or the peer does not read its answers, its socket is not read any
-  more.
+  more. A peer that takes nothing of an answer for some time is cut off, and sooner where all of them keep
+  too much waiting.
 * After a bounded number of requests answered within one turn of the loop, the others get theirs.
 * An idle connection is never closed: JavaScript clients do not notice and hang. Only a greeting, and a
   request that has begun, must be complete within their time.
@@ -61,15 +62,18 @@ class BinaryOptions:
     """What a front can be told. Times are seconds.
 
     greeting_timeout: from the connection to the end of its greeting. request_timeout: from the first byte of
-    a request to its last; generous, since Go clients begin one and then look something up. max_connections:
-    of this node.
+    a request to its last; generous, since Go clients begin one and then look something up. reading_timeout:
+    for a peer to take some of an answer that waits. max_connections: of this node. max_unread_bytes: of
+    answers that wait for peers, at all connections of this node.
     """
 
     service: ServiceOptions = field(default_factory=ServiceOptions)
     limits: Limits = field(default_factory=Limits)
     greeting_timeout: float = 10.0
     request_timeout: float = 60.0
+    reading_timeout: float = 60.0
     max_connections: int = 10_000
+    max_unread_bytes: int = 512 * 1024 * 1024
 
 
 class BinaryFront:
@@ -98,6 +102,7 @@ class BinaryFront:
         self.call_later = call_later
         self.service = Service(node, directory, lists, now, entropy, self.options.service)
         self.connections: dict[ServerProtocol, None] = {}
+        self.not_reading: dict[ServerProtocol, None] = {}
         self.closing = False
         self._waiting: list[asyncio.Future[None]] = []
 
@@ -130,8 +135,19 @@ class BinaryFront:
         for connection in list(self.connections):
             connection.abort()
 
+    def bound_unread(self) -> None:
+        """Cut off who has not read for longest while the answers that wait are too many bytes."""
+        unread = {connection: connection.unread_bytes() for connection in self.not_reading}
+        total = sum(unread.values())
+        for connection, size in unread.items():
+            if total <= self.options.max_unread_bytes:
+                return
+            connection.cut_off(f"{total} bytes of answers wait at this node for peers that do not read them")
+            total -= size
+
     def _closed(self, connection: ServerProtocol) -> None:
         self.connections.pop(connection, None)
+        self.not_reading.pop(connection, None)
         if not self.connections:
             for left in self._waiting:
                 _set(left)
@@ -147,6 +163,7 @@ class ServerProtocol(asyncio.Protocol):
         self._session = Session("", _LOOPBACK)
         self._transport: asyncio.Transport | None = None
         self._timer: Timer | None = None
+        self._reading_timer: Timer | None = None
         self._busy = False
         self._write_paused = False
         self._read_paused = False
@@ -179,6 +196,7 @@ class ServerProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._disarm()
+        self._reads_again()
         self._transport = None
         self._front._closed(self)
 
@@ -203,9 +221,13 @@ class ServerProtocol(asyncio.Protocol):
     def pause_writing(self) -> None:
         self._write_paused = True
         self._hot = False
+        self._front.not_reading[self] = None
+        self._expect_reading(self.unread_bytes())
+        self._front.bound_unread()
 
     def resume_writing(self) -> None:
         self._write_paused = False
+        self._reads_again()
         if not self._busy and not self._yielding:
             self._resume()
 
@@ -326,6 +348,36 @@ class ServerProtocol(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    # --- a peer that does not read ---
+
+    def unread_bytes(self) -> int:
+        """How much of our answers the peer's system has not taken yet."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def _expect_reading(self, size: int) -> None:
+        """Look again later whether the peer has taken some of the `size` bytes that wait."""
+
+        def look() -> None:
+            left = self.unread_bytes()
+            if left < size:
+                self._expect_reading(left)
+            else:
+                self.cut_off("it takes nothing of its answer")
+
+        self._reading_timer = self._front.call_later(self._front.options.reading_timeout, look)
+
+    def _reads_again(self) -> None:
+        self._front.not_reading.pop(self, None)
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+            self._reading_timer = None
+
+    def cut_off(self, cause: str) -> None:
+        """Break the connection for a reason of ours."""
+        log.warning("%s: cut off %s: %s", self._front.node.node_id, self._session.peer, cause)
+        self._reads_again()
+        self.abort()
 
     # --- the end ---
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from backend.errors import ServiceError, resource_not_found
 from backend.model.keys import KeySchema
@@ -39,8 +39,11 @@ from dax.wire.binary.trace import Trace, describe
 
 log = logging.getLogger("daxsim.binary")
 
+_T = TypeVar("_T")
+
 _MEMO_ENTRIES = 65_536
 _MEMO_FRAME_BYTES = 512  # keys are short; what is longer is decoded each time
+_TURN_SECONDS = 0.005  # of work on one request, while others wait
 _MAY_BE_OUTDATED = frozenset({"ValidationException", "ResourceNotFoundException"})
 
 
@@ -202,7 +205,7 @@ class Service:
                 decoded = await self._decode(call, session)
             answer = await self._node.execute(decoded.operation, decoded.request)
             self._trace(decoded.operation, decoded.request, str(answer.served_from), started)
-            reply = Reply(self._encode_answer(decoded, answer))
+            reply = Reply(await self._encode_answer(decoded, answer))
             await self._settled()
             return reply
         except Exception as failure:
@@ -240,20 +243,33 @@ class Service:
     async def _decode(self, call: Call, session: Session) -> Decoded:
         while True:
             try:
-                return requests.decode(
-                    call.method, call.arguments, self._lenient if session.is_go else self._context
-                )
+                context = self._lenient if session.is_go else self._context
+                return await self._in_turns(requests.decode_in_steps(call.method, call.arguments, context))
             except _SchemaNeeded as needed:
                 await self._learn(needed.table)
 
-    def _encode_answer(self, decoded: Decoded, answer: Answer) -> bytes:
+    async def _encode_answer(self, decoded: Decoded, answer: Answer) -> bytes:
         """The bytes of an answer. Those of a whole cached response stay with its entry."""
         entry = answer.entry
         if entry is None or decoded.target.projection is not None or decoded.operation not in _KEPT:
-            return responses.encode(decoded, answer.response, self._lists)
+            return await self._in_turns(responses.encode_in_steps(decoded, answer.response, self._lists))
         if entry.binary is None:
-            entry.binary = responses.encode(decoded, entry.response, self._lists)
+            steps = responses.encode_in_steps(decoded, entry.response, self._lists)
+            entry.binary = await self._in_turns(steps)
         return entry.binary
+
+    async def _in_turns(self, steps: Generator[None, None, _T]) -> _T:
+        """Run work on many items, and let others have their turn whenever it has taken long."""
+        turn_ends = self._clock.now() + _TURN_SECONDS
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: _T = end.value
+                return result
+            if self._clock.now() >= turn_ends:
+                await self._clock.sleep(0)
+                turn_ends = self._clock.now() + _TURN_SECONDS
 
     # --- schemas ---
 
@@ -303,7 +319,9 @@ class Service:
 
     def _define_attribute_list(self, call: Call, session: Session) -> bytes:
         identifier = call.arguments[0]
-        names = self._lists.names_of(identifier) if type(identifier) is int else None
+        if type(identifier) is not int:
+            raise Malformed("the id of an attribute list is expected to be a whole number")
+        names = self._lists.names_of(identifier)
         if names is None:
             raise requests.unknown_list(identifier)
         return cbor.array([cbor.text(name) for name in names])

@@ -29,6 +29,14 @@ def _number(value: Any) -> AttributeValue:
     return {"N": numbers.from_cbor(value)}
 
 
+_SMALL = tuple({"N": str(number)} for number in range(256))
+"""Most of the numbers in long lists; values are immutable, so that one of each is enough."""
+
+
+def _integer(value: int) -> AttributeValue:
+    return _SMALL[value] if 0 <= value < 256 else _number(value)
+
+
 def _list(value: list[Any]) -> AttributeValue:
     return {"L": [from_cbor(element) for element in value]}
 
@@ -61,7 +69,7 @@ _FROM_CBOR: Mapping[type, Callable[[Any], AttributeValue]] = {
     bytes: lambda value: {"B": value},
     bool: lambda value: {"BOOL": value},
     type(None): lambda value: {"NULL": True},
-    int: _number,
+    int: _integer,
     float: _number,
     cbor.DecimalFraction: _number,
     list: _list,

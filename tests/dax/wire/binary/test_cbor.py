@@ -200,3 +200,11 @@ def test_integers_are_of_the_shortest_form(number):
         assert len(encoded) == width
     else:
         assert encoded[0] in (0xC2, 0xC3)
+
+
+def test_a_number_that_nobody_could_store_or_print_is_refused():
+    longest = cbor.encode(1 << 8191)
+    assert cbor.decode_whole(longest) == 1 << 8191
+    for value in (1 << 8192, -(1 << 8193)):
+        with pytest.raises(Malformed, match="more digits"):
+            cbor.decode_whole(cbor.encode(value))

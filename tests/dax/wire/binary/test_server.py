@@ -11,10 +11,11 @@ from backend.embedded import EmbeddedBackend
 from backend.engine import Engine
 from backend.errors import ServiceError
 from dax.node import Node
-from dax.wire.binary import cbor, methods, sigv4
+from dax.wire.binary import cbor, methods, service, sigv4
 from dax.wire.binary.attribute_lists import AttributeLists
 from dax.wire.binary.connection import NEED_DATA, Connection, Limits
 from dax.wire.binary.events import Call, Failure, Greeting, Reply
+from dax.wire.binary.kwargs import Parameter
 from dax.wire.binary.server import BinaryFront, BinaryOptions
 from dax.wire.binary.service import ServiceOptions
 from dax.wire.binary.state import Role
@@ -57,7 +58,7 @@ class World:
         return self.time
 
     async def sleep(self, seconds):
-        await asyncio.Event().wait()
+        await (asyncio.Event().wait() if seconds else asyncio.sleep(0))
 
     def spawn(self, work, *, name):
         self.tasks.append(asyncio.get_running_loop().create_task(work, name=name))
@@ -106,10 +107,14 @@ class Transport(asyncio.Transport):
         super().__init__()
         self.written = b""
         self.closed = self.aborted = self.reading_paused = False
+        self.unread = 0
 
     def write(self, data):
         assert not self.closed
         self.written += data
+
+    def get_write_buffer_size(self):
+        return self.unread
 
     def close(self):
         self.closed = True
@@ -294,6 +299,80 @@ async def test_requests_sent_ahead_are_answered_in_order(front, world):
     assert client.transport.written.count(b"node-1") == 2
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call(methods.BATCH_WRITE_ITEM, [{"music": [b"a", b"\x01", b"b", b"\x01", b"c", b"\x01"]}, None]),
+        Call(methods.BATCH_GET_ITEM, [{"music": [False, None, [b"a", b"b", b"c"]]}, None]),
+        Call(methods.TRANSACT_GET_ITEMS, [[b"music"] * 3, [b"a", b"b", b"c"], None, None]),
+        Call(methods.SCAN, [b"music", None]),
+        Call(
+            methods.TRANSACT_WRITE_ITEMS,
+            [[2] * 3, [b"music"] * 3, [b"a", b"b", b"c"], [b"\x01"] * 3, None, None, None, None, None],
+        ),
+    ],
+    ids=lambda call: call.method.name,
+)
+async def test_a_request_for_many_items_leaves_the_others_their_turn(front, world, monkeypatch, call):
+    """When each item takes longer than a turn, another connection is answered after each."""
+    for key in ("a", "b", "c"):
+        await world.embedded.execute("PutItem", {"TableName": "music", "Item": {"pk": {"S": key}}})
+    turns = []
+
+    async def sleep(seconds):
+        turns.append(seconds)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(world, "sleep", sleep)
+    monkeypatch.setattr(service, "_TURN_SECONDS", 0.0)
+    client = Client(front)
+    client.ask(call)
+    await world.settle()
+    assert isinstance(client.answers(), Reply)
+    assert turns == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "method", [method for method in methods.ALL if method is not methods.AUTHORIZE], ids=lambda m: m.name
+)
+async def test_no_argument_makes_a_defect(front, world, method):
+    """Whatever a client sends in place of an argument is its own fault, and told so in few words."""
+    await world.embedded.execute("PutItem", {"TableName": "music", "Item": {"pk": {"S": "a"}}})
+    strange = [
+        None,
+        True,
+        -1,
+        1 << 20_000,
+        -(1 << 70),
+        1.5,
+        b"",
+        b"\xff" * 5000,
+        "x" * 100_000,
+        [],
+        [[["x"] * 1000]],
+        {},
+        *({int(parameter): 1 << 20_000} for parameter in Parameter),
+        [1 << 20_000],
+        {"music": [1 << 20_000, None]},
+        [b"music", 1 << 20_000],
+        cbor.DecimalFraction(1 << 20_000, 1 << 20_000),
+        cbor.Tagged(cbor.NUMBER_SET, [1 << 20_000]),
+        cbor.encode({"music": 1 << 20_000}),
+    ]
+    plain = {0: b"music", 1: b"a"}
+    for position in range(method.arguments):
+        for value in strange:
+            arguments = [plain.get(index) for index in range(method.arguments)]
+            arguments[position] = value
+            client = Client(front)
+            client.ask(Call(method, arguments))
+            await world.settle()
+            answer = client.answers()
+            if isinstance(answer, Failure):
+                assert answer.name != "InternalServerError", (position, value, answer)
+                assert len(answer.message) < 1000, (position, value)
+
+
 async def test_many_requests_sent_ahead_leave_the_others_their_turn(front, world):
     greedy, other = Client(front), Client(front)
     codec = Connection(Role.CLIENT)
@@ -322,6 +401,37 @@ async def test_a_peer_that_does_not_read_is_not_read(front, world):
         world.advance(0)
     assert client.transport.written.count(b"node-1") == 20_000
     assert not client.transport.reading_paused
+
+
+async def test_a_peer_that_takes_nothing_is_cut_off_and_a_slow_one_is_not(front, world, caplog):
+    stuck, slow, recovered = Client(front), Client(front), Client(front)
+    for client in (stuck, slow, recovered):
+        client.transport.unread = 1_000_000
+        client.protocol.pause_writing()
+    world.advance(30)
+    recovered.protocol.resume_writing()
+    slow.transport.unread -= 1
+    world.advance(30)
+    assert stuck.transport.aborted
+    assert "it takes nothing of its answer" in caplog.text
+    assert not slow.transport.aborted
+    world.advance(60)
+    assert slow.transport.aborted
+    world.advance(1_000_000)
+    assert not recovered.transport.closed
+
+
+async def test_answers_that_nobody_reads_are_bounded_over_all_connections(make_front, world, caplog):
+    front = make_front(max_unread_bytes=10_000)
+    clients = [Client(front) for _ in range(5)]
+    for client in clients:
+        client.transport.unread = 4_000
+        client.protocol.pause_writing()
+        if client.transport.aborted:
+            client.protocol.connection_lost(None)
+    assert [client.transport.aborted for client in clients] == [True, True, True, False, False]
+    assert "12000 bytes of answers wait" in caplog.text
+    assert len(front.not_reading) == 2
 
 
 async def test_one_request_waits_and_no_other_connection_does(front, world):
