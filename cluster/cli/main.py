@@ -21,6 +21,8 @@ from importlib.metadata import version
 import click
 
 from backend.errors import ServiceError
+from cluster.cli.log_lines import LineFormatter, Once
+from cluster.runtime.wall import wall_time
 
 _COMMANDS = {
     "up": "cluster.cli.up:up",
@@ -85,20 +87,10 @@ def run(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-class _LineFormatter(logging.Formatter):
-    """A log record in one line, its traceback only for those who ask."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        if os.environ.get("DAXSIM_DEBUG"):
-            return super().format(record)
-        error = record.exc_info[1] if record.exc_info else None
-        cause = f" ({type(error).__name__}: {error})" if error else ""
-        return f"daxsim: {record.getMessage()}{cause}"
-
-
 def _log_in_lines() -> None:
     handler = logging.StreamHandler()
-    handler.setFormatter(_LineFormatter())
+    handler.setFormatter(LineFormatter())
+    handler.addFilter(Once(wall_time))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
