@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from backend.errors import ServiceError
+from dax.wire.binary.errors import CODES
+
 pytestmark = [pytest.mark.live, pytest.mark.clients]
 
 TABLE = {
@@ -117,6 +120,64 @@ def test_attribute_lists_survive_the_restart_of_a_node(start_cluster, dax_driver
         assert run(*GET) == {"response": {"Item": ITEM}}
 
 
+# What clients call by another name than the service, and what they try again: the Python client everything.
+OTHER_NAMES = {
+    "python": {
+        "InternalServerError": "InternalServerErrorException",
+        "RequestLimitExceeded": "RequestLimitExceededException",
+    },
+    "javascript": {"InternalServerError": "InternalServerErrorException"},
+}
+TRIED_AGAIN_BY_JAVASCRIPT = {
+    "LimitExceededException",
+    "MissingAuthenticationTokenException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ThrottlingException",
+    "TransactionCanceledException",
+}
+
+
+@pytest.mark.parametrize("dax_driver", ["python", "javascript-v3", "javascript-v1"], indirect=True)
+def test_every_error_arrives_by_its_name_after_the_client_s_own_attempts(
+    start_cluster, dax_driver, monkeypatch
+):
+    name, driver = dax_driver
+    client, _, _ = name.partition("-")
+    running = start_cluster()
+    running.store("CreateTable", TABLE)
+    backend, planted, attempts = running.cluster.store.backend, None, 0
+    execute = backend.execute
+
+    async def refuse(operation, request):
+        nonlocal attempts
+        if operation != "PutItem":
+            return await execute(operation, request)
+        attempts += 1
+        raise ServiceError(planted, "in these words", status=500 if "Internal" in planted else 400)
+
+    monkeypatch.setattr(backend, "execute", refuse)
+    with driver(f"dax://{running.address}") as run:
+        for planted in (*CODES, "AnErrorOfTomorrow"):
+            attempts = 0
+            error = run(*PUT)["error"]
+            assert error["code"] == OTHER_NAMES[client].get(planted, planted)
+            assert "in these words" in error["message"]
+            again = planted in TRIED_AGAIN_BY_JAVASCRIPT
+            assert attempts == (3 if client == "python" else 1 + again), planted
+
+
+def test_a_throttled_client_tries_again_by_itself(start_cluster, dax_driver):
+    _, driver = dax_driver
+    running = start_cluster()
+    running.store("CreateTable", TABLE)
+    with driver(f"dax://{running.address}") as run:
+        running.do(lambda: running.cluster.store.throttle_next(1))
+        assert run(*PUT) == {"response": {}}
+        running.do(lambda: running.cluster.store.throttle_next(10))
+        assert run(*PUT)["error"]["code"] == "ProvisionedThroughputExceededException"
+
+
 def test_tls(start_cluster, dax_driver, certificate, monkeypatch):
     _, driver = dax_driver
     certificate_file, key_file = map(str, certificate)
@@ -132,23 +193,32 @@ def test_tls(start_cluster, dax_driver, certificate, monkeypatch):
         assert run(*GET) == {"response": {"Item": ITEM}}
 
 
-def test_a_certificate_for_another_name_is_refused(start_cluster, tmp_path, monkeypatch, caplog):
-    import amazondax
-
+@pytest.mark.parametrize("wrong", ["another name", "another authority"])
+def test_a_certificate_that_does_not_fit_is_refused(
+    start_cluster, dax_driver, certificate, wrong, tmp_path, monkeypatch, caplog
+):
     from cluster.runtime.certificates import make_certificate
 
-    files = tmp_path / "cert.pem", tmp_path / "key.pem"
-    for file, content in zip(files, make_certificate(["elsewhere.example"], time.time()), strict=True):
+    monkeypatch.setenv(*GIVE_UP)
+    _, driver = dax_driver
+    files = tmp_path / "other-cert.pem", tmp_path / "other-key.pem"
+    names = ["elsewhere.example"] if wrong == "another name" else ["127.0.0.1"]
+    for file, content in zip(files, make_certificate(names, time.time()), strict=True):
         file.write_bytes(content)
-    monkeypatch.setenv("SSL_CERT_FILE", str(files[0]))
+    trusted = str(files[0] if wrong == "another name" else certificate[0])
+    monkeypatch.setenv("SSL_CERT_FILE", trusted)
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", trusted)
     running = start_cluster(tls_certificate=str(files[0]), tls_key=str(files[1]))
-    with pytest.raises(Exception, match=r"(?i)route|certificate|endpoint"):
-        amazondax.AmazonDaxClient(
-            endpoint_url=f"daxs://{running.address}",
-            region_name="us-east-1",
-            aws_access_key_id="a",
-            aws_secret_access_key="b",
-        )
+    running.store("CreateTable", TABLE)
+    try:
+        with driver(f"daxs://{running.address}") as run:
+            assert "error" in run(*PUT)
+    except AssertionError:
+        raise
+    except Exception as refused:  # the Python client's constructor
+        assert any(word in str(refused).lower() for word in ("route", "certificate", "endpoint")), refused
+    assert running.store("Scan", {"TableName": "music"})["Count"] == 0
+    assert sum(running.cluster.cluster.node("node-1").metrics.requests.values()) == 0
 
 
 def test_known_credentials_are_accepted(start_cluster, dax_driver):
@@ -157,6 +227,25 @@ def test_known_credentials_are_accepted(start_cluster, dax_driver):
     running.store("CreateTable", TABLE)
     with driver(f"dax://{running.address}") as run:
         assert run(*PUT) == {"response": {}}
+
+
+@pytest.mark.parametrize("known", [{"AKIDEXAMPLE": "another"}, {"AKIDOTHER": "secret"}])
+def test_other_credentials_reach_nothing_from_any_client(
+    start_cluster, dax_driver, known, monkeypatch, caplog
+):
+    monkeypatch.setenv(*GIVE_UP)
+    _, driver = dax_driver
+    running = start_cluster(credentials=known)
+    running.store("CreateTable", TABLE)
+    try:
+        with driver(f"dax://{running.address}") as run:
+            assert "error" in run(*PUT)
+    except AssertionError:
+        raise
+    except Exception as refused:  # the Python client's constructor
+        assert any(word in str(refused).lower() for word in ("route", "signature", "token")), refused
+    assert running.store("Scan", {"TableName": "music"})["Count"] == 0
+    assert "refused the signature of access key AKIDEXAMPLE" in caplog.text
 
 
 @pytest.mark.parametrize("known", [{"AKIDEXAMPLE": "another"}, {"AKIDOTHER": "secret"}])

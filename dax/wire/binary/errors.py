@@ -24,7 +24,6 @@ CODES: Mapping[str, tuple[int, ...]] = {
     "ResourceNotFoundException": (4, 37, 38, 39, 41),
     "AccessDeniedException": (4, 37, 38, 42),
     "ConditionalCheckFailedException": (4, 37, 38, 39, 43),
-    "NotImplementedException": (4, 37, 38, 44),
     "ResourceInUseException": (4, 37, 38, 39, 45),
     "ValidationException": (4, 37, 38, 39, 46),
     "InternalServerError": (4, 37, 38, 39, 47),
