@@ -1,14 +1,17 @@
 """GetItem hits over the DAX binary protocol, beside our own HTTP, Redis GET of the same size and a bare echo
 server.
 
-The echo server answers the node's very bytes without looking at the request: what is left to reach. With
-`--full` also 5,000 connections at once.
+The echo server answers the node's very bytes without looking at the request: what is left to reach. Our load
+is a Python program, and the limit for all servers that are faster than it: their rates are then alike, and
+the processor time a request costs a server tells them apart. `redis-benchmark` is no such limit to Redis.
+With `--full` also 5,000 connections at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import csv
 import os
 import resource
 import shutil
@@ -39,47 +42,76 @@ _MANY = 5_000
 
 @dataclass
 class _Candidate:
+    """`pid`: of the server. `costs`: seconds of its processor for a request."""
+
     name: str
+    pid: int
     measure: Callable[[float], dict[str, Any]]
     rates: list[float] = field(default_factory=list)
     p99s: list[float] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+
+    def run(self, seconds: float) -> None:
+        before = servers.cpu_seconds(self.pid)
+        result = self.measure(seconds)
+        after = servers.cpu_seconds(self.pid)
+        rate = result["requests_per_second"]
+        if not rate:
+            raise RuntimeError(f"{self.name} answered nothing for {seconds} s")
+        self.rates.append(rate)
+        self.p99s.append(result["latency_seconds"]["p99"])
+        if before is not None and after is not None:
+            # The load has sent at this rate since its warm-up began.
+            requests = result.get("requests", rate * (seconds + warm_up(seconds)))
+            self.costs.append((after - before) / requests)
 
 
 def run(options: Options) -> list[Report]:
     title = f"GetItem hits, {servers.CONNECTIONS} connections"
-    report = Report(title, ("server", "requests/s", "p99", "binary hit / it"))
+    report = Report(
+        title, ("server", "requests/s", "p99", "binary hit / it", "CPU a request", "its CPU / ours")
+    )
     reports = [report]
     with ExitStack() as stack:
-        node, store = stack.enter_context(servers.daxsim())
+        node, store, pid = stack.enter_context(servers.daxsim_process())
         asyncio.run(prepare(store))
         preamble, request = _frames()
         answer = _answer(node, preamble, request)
-        candidates = list(_candidates(stack, report, node, preamble, request, answer))
+        candidates = list(_candidates(stack, report, node, pid, preamble, request, answer))
         for _ in range(options.rounds):
             for candidate in candidates:
-                result = candidate.measure(options.seconds)
-                candidate.rates.append(result["requests_per_second"])
-                candidate.p99s.append(result["latency_seconds"]["p99"])
+                candidate.run(options.seconds)
         if options.full:
             reports.append(_many(node, preamble, request, answer, options.seconds))
-    ours = median(candidates[0].rates)
     for each in candidates:
-        rate, p99 = median(each.rates), median(each.p99s)
-        report.rows.append((each.name, f"{rate:,.0f}", f"{p99 * 1e3:.2f} ms", f"{ours / rate:.2f}"))
-        report.data[each.name] = {"requests_per_second": rate, "p99_seconds": p99, "ratio": ours / rate}
+        _add_row(report, each, candidates[0])
     return reports
 
 
+def _add_row(report: Report, each: _Candidate, ours: _Candidate) -> None:
+    rate, p99, ratio = median(each.rates), median(each.p99s), median(ours.rates) / median(each.rates)
+    data: dict[str, Any] = {"requests_per_second": rate, "p99_seconds": p99, "ratio": ratio}
+    cost_text = cost_ratio_text = "-"
+    if each.costs:
+        cost, cost_ratio = median(each.costs), median(each.costs) / median(ours.costs)
+        data |= {"cpu_seconds_per_request": cost, "cpu_ratio": cost_ratio}
+        cost_text, cost_ratio_text = f"{cost * 1e6:.1f} µs", f"{cost_ratio:.2f}"
+    report.rows.append(
+        (each.name, f"{rate:,.0f}", f"{p99 * 1e3:.2f} ms", f"{ratio:.2f}", cost_text, cost_ratio_text)
+    )
+    report.data[each.name] = data
+
+
 def _candidates(
-    stack: ExitStack, report: Report, node: str, preamble: bytes, request: bytes, answer: bytes
+    stack: ExitStack, report: Report, node: str, pid: int, preamble: bytes, request: bytes, answer: bytes
 ) -> Iterator[_Candidate]:
-    yield _Candidate(OURS, lambda seconds: measure(node, preamble, request, answer, seconds))
+    yield _Candidate(OURS, pid, lambda seconds: measure(node, preamble, request, answer, seconds))
     http = HttpConnection.encode(node.removeprefix("http://"), "GetItem", GET)
-    yield _Candidate("daxsim node, HTTP", lambda seconds: servers.measure(node, http, seconds))
-    echo = stack.enter_context(_echo(answer))
-    yield _Candidate("bare echo", lambda seconds: measure(echo, b"", request, answer, seconds))
+    yield _Candidate("daxsim node, HTTP", pid, lambda seconds: servers.measure(node, http, seconds))
+    echo, echo_pid = stack.enter_context(_echo(answer))
+    yield _Candidate("bare echo", echo_pid, lambda seconds: measure(echo, b"", request, answer, seconds))
     try:
-        redis = stack.enter_context(_redis())
+        redis, redis_pid = stack.enter_context(_redis())
     except servers.Unavailable as error:
         report.notes.append(f"Redis left out: {error}")
         return
@@ -88,7 +120,34 @@ def _candidates(
     get = b"*2\r\n$3\r\nGET\r\n$11\r\nuser-000042\r\n"
     _say(redis, put, b"+OK\r\n")
     expected = b"$%d\r\n%b\r\n" % (len(value), value)
-    yield _Candidate("Redis GET", lambda seconds: measure(redis, b"", get, expected, seconds))
+    yield _Candidate("Redis GET", redis_pid, lambda seconds: measure(redis, b"", get, expected, seconds))
+    if shutil.which("redis-benchmark") is None:
+        report.notes.append("redis-benchmark left out: it is not installed")
+        return
+    yield _Candidate(
+        "Redis GET, by redis-benchmark", redis_pid, lambda seconds: _redis_benchmark(redis, seconds)
+    )
+
+
+def _redis_benchmark(url: str, seconds: float) -> dict[str, Any]:
+    """What Redis's own load tells of GETs of the key that was set."""
+    _, port = _place(url)
+    requests = int(100_000 * seconds)
+    options = ("-p", str(port), "-c", str(servers.CONNECTIONS), "-n", str(requests), "--csv")
+    table = subprocess.run(
+        ("redis-benchmark", *options, "GET", "user-000042"),
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, servers.processors()[1]),
+    ).stdout
+    header, figures = list(csv.reader(table.splitlines()))[-2:]
+    named = dict(zip(header, figures, strict=True))
+    return {
+        "requests": requests,
+        "requests_per_second": float(named["rps"]),
+        "latency_seconds": {"p99": float(named["p99_latency_ms"]) / 1e3},
+    }
 
 
 def _frames() -> tuple[bytes, bytes]:
@@ -131,22 +190,22 @@ def _place(url: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _echo(answer: bytes) -> Iterator[str]:
+def _echo(answer: bytes) -> Iterator[tuple[str, int]]:
     port = servers.free_port()
     command = (sys.executable, "-m", "benchmarks.bare_echo", str(port), base64.b64encode(answer).decode())
-    with servers.process(command):
-        yield _until_it_listens(port)
+    with servers.process(command) as child:
+        yield _until_it_listens(port), child.pid
 
 
 @contextmanager
-def _redis() -> Iterator[str]:
+def _redis() -> Iterator[tuple[str, int]]:
     """Redis, in memory. Raises Unavailable without it."""
     if shutil.which("redis-server") is None:
         raise servers.Unavailable("redis-server is not installed")
     port = servers.free_port()
-    command = ("redis-server", "--port", str(port), "--save", "", "--appendonly", "no")
-    with servers.process(command, stdout=subprocess.DEVNULL):
-        yield _until_it_listens(port)
+    options = ("--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
+    with servers.process(("redis-server", *options), stdout=subprocess.DEVNULL) as child:
+        yield _until_it_listens(port), child.pid
 
 
 def _until_it_listens(port: int) -> str:
@@ -158,6 +217,11 @@ def _until_it_listens(port: int) -> str:
         else:
             return f"http://127.0.0.1:{port}"
     raise RuntimeError(f"nothing listens on port {port}")
+
+
+def warm_up(seconds: float) -> float:
+    """How long the load sends before it counts."""
+    return min(0.5, seconds)
 
 
 def measure(
@@ -176,7 +240,7 @@ def measure(
         "port": port,
         **{name: base64.b64encode(frame).decode() for name, frame in frames.items()},
         "connections": connections,
-        "warm_up": min(0.5, seconds),
+        "warm_up": warm_up(seconds),
         "seconds": seconds,
     }
     child = subprocess.run(

@@ -58,9 +58,25 @@ def process(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
             child.wait()
 
 
+def cpu_seconds(pid: int) -> float | None:
+    """What a process has used of a processor so far; None where the system has no `/proc`."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def daxsim(*more: str) -> Iterator[tuple[str, str]]:
     """A cluster of one node, with `more` options; its URL and its store's."""
+    with daxsim_process(*more) as (node, store, _):
+        yield node, store
+
+
+@contextmanager
+def daxsim_process(*more: str) -> Iterator[tuple[str, str, int]]:
+    """The same with the id of its process."""
     options = ("--nodes", "1", "--port", "0", "--store-port", "0", "--item-ttl", "0", "--json", "--until-eof")
     command = (sys.executable, "-m", "cluster.cli.main", "up", *options, *more)
     with process(command, stdout=subprocess.PIPE) as child:
@@ -68,7 +84,7 @@ def daxsim(*more: str) -> Iterator[tuple[str, str]]:
         places = orjson.loads(child.stdout.readline() or b"{}")
         if not places:
             raise RuntimeError("daxsim up did not start")
-        yield places["nodes"][0]["endpoint"], places["store_endpoint"]
+        yield places["nodes"][0]["endpoint"], places["store_endpoint"], child.pid
 
 
 @contextmanager
