@@ -134,7 +134,7 @@ class _Sniffer(asyncio.Protocol):
         if factory is None:
             log.warning(
                 "%s spoke the DAX binary protocol on a port that has none: use the cluster's port",
-                transport.get_extra_info("peername"),
+                peer_of(transport),
             )
             transport.abort()
             return
@@ -150,7 +150,7 @@ class _Sniffer(asyncio.Protocol):
             log.warning(
                 "%s began a TLS handshake, and this cluster has no certificate: use dax:// and http://, "
                 "or start it with TLS",
-                transport.get_extra_info("peername"),
+                peer_of(transport),
             )
             transport.write(_NO_TLS_HERE)
             transport.close()
@@ -159,6 +159,12 @@ class _Sniffer(asyncio.Protocol):
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
         protocol.data_received(data)
+
+
+def peer_of(transport: asyncio.BaseTransport) -> str:
+    """Who is at the other end, `host:port`."""
+    peer = transport.get_extra_info("peername")
+    return f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else str(peer or "a client")
 
 
 class Listener:

@@ -316,6 +316,13 @@ def dax_driver(request: pytest.FixtureRequest) -> tuple[str, Callable[[str], Any
 
 
 @pytest.fixture
+def javascript_modules() -> Path:
+    """Where the JavaScript clients are installed."""
+    skip_without_javascript()
+    return HERE / "js" / "node_modules"
+
+
+@pytest.fixture
 def document_driver() -> Callable[[str], Any]:
     """The document client for JavaScript (`@amazon-dax-sdk/lib-dax`): requests and items are plain JSON."""
     skip_without_javascript()
