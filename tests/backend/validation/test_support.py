@@ -164,7 +164,9 @@ SETTINGS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("setting", "shown", "expected"), SETTINGS, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    ("setting", "shown", "expected"), SETTINGS, ids=[next(iter(each[0])) for each in SETTINGS]
+)
 @pytest.mark.parametrize("at_creation", [True, False], ids=["create", "update"])
 def test_a_setting_of_a_table_shows_in_its_description(
     store: Any, setting: dict[str, Any], shown: Callable[[Any], Any], expected: Any, at_creation: bool
