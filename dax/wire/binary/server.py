@@ -142,7 +142,7 @@ class BinaryFront:
         for connection, size in unread.items():
             if total <= self.options.max_unread_bytes:
                 return
-            connection.cut_off(f"{total} bytes of answers wait at this node for peers that do not read them")
+            connection.cut_off("it does not read, and too many bytes of answers wait at this node")
             total -= size
 
     def _closed(self, connection: ServerProtocol) -> None:
