@@ -10,7 +10,7 @@ Rules of this file:
   nodes are all dead still restarts one. So the first request of a connection to the cluster endpoint decides:
   one that begins here stays here (`PREFIXES`), any other goes to a node, where these routes do not exist;
 * what is wrong with a request is told as DynamoDB tells it: HTTP 400 with `__type` and `message`. No
-  signature is asked for.
+  signature is asked for, but pages of other sites are kept out, as a node does (`dax.wire.json.admin`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from backend.errors import ServiceError, resource_not_found, validation_error
 from backend.http_edge import server_log
 from backend.wire import encode_response, error_body, parse
 from cluster.topology import UnknownNode, WrongState
+from dax.wire.json.admin import check_sender
 from dax.world import NodeId
 
 PATH = "/_daxsim/cluster"
@@ -68,13 +69,15 @@ class AdminFront:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            body = await self.answer(request.method, request.path, await request.read())
+            read = await request.read()
+            body = await self.answer(request.method, request.path, request.headers, read)
         except ServiceError as error:
             return _response(error.status, error_body(error))
         return _response(HTTPStatus.OK, body)
 
-    async def answer(self, method: str, path: str, body: bytes) -> bytes:
+    async def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """The JSON body that answers one request. Raises ServiceError."""
+        check_sender(method, headers)
         if path != PATH or method not in ("GET", "POST"):
             raise ServiceError(
                 "UnknownOperationException", f"{method} {path} is not a route here", status=404

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -43,9 +44,18 @@ def cluster() -> Cluster:
     return Cluster()
 
 
-async def asked(cluster: Cluster, method: str, body: object = None, path: str = PATH) -> dict[str, Any]:
+BY_A_TOOL = {"Host": "127.0.0.1:8111", "Content-Type": "application/json"}
+
+
+async def asked(
+    cluster: Cluster,
+    method: str,
+    body: object = None,
+    path: str = PATH,
+    headers: Mapping[str, str] = BY_A_TOOL,
+) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(
-        await AdminFront(cluster).answer(method, path, json.dumps(body).encode())
+        await AdminFront(cluster).answer(method, path, headers, json.dumps(body).encode())
     )
     return answer
 
@@ -84,6 +94,38 @@ async def test_what_is_wrong_is_told_and_nothing_is_done(
     assert caught.value.code == code
     assert str(caught.value.message).startswith(message)
     assert not cluster.done
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Content-Type": "text/plain; application/json"}, 415),
+        ({"Content-Type": ""}, 415),
+        ({"Origin": "http://elsewhere.example"}, 403),
+        ({"Origin": "http://127.0.0.1:3000"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+    ids=str,
+)
+async def test_a_page_of_another_site_operates_nothing(
+    cluster: Cluster, headers: Mapping[str, str], status: int
+) -> None:
+    with pytest.raises(ServiceError) as caught:
+        await asked(cluster, "POST", {"verb": "kill", "node": "node-1"}, headers={**BY_A_TOOL, **headers})
+    assert caught.value.status == status
+    assert not cluster.done
+
+
+async def test_a_page_of_the_cluster_s_own_may(cluster: Cluster) -> None:
+    headers = {
+        **BY_A_TOOL,
+        "Origin": "http://127.0.0.1:8111",
+        "Content-Type": "application/json;charset=UTF-8",
+    }
+    await asked(cluster, "POST", {"verb": "kill", "node": "node-1"}, headers=headers)
+    assert cluster.done == [("kill", "node-1")]
 
 
 async def test_other_routes_are_not_here(cluster: Cluster) -> None:

@@ -6,14 +6,18 @@
                             -> {"node": id, "flushed": entries}
 
 Requests and keys are in DynamoDB JSON (binary as base64), and so are items in the answers. What is wrong
-with a request is told as DynamoDB tells it: HTTP 400 with `__type` and `message`. No signature is asked for.
+with a request is told as DynamoDB tells it: HTTP 400 with `__type` and `message`. No signature is asked for;
+but the page of another site, open in the operator's browser, is kept out (`check_sender`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from backend.errors import ServiceError, validation_error
+from backend.protocol_checks import JSON
 from backend.validation.shapes import decode, is_known
 from backend.wire import encode_response, parse
 from dax.node import Node
@@ -21,8 +25,25 @@ from dax.node import Node
 PREFIX = "/_daxsim/"
 
 
-def answer(node: Node, method: str, path: str, body: bytes) -> bytes:
+def check_sender(method: str, headers: Mapping[str, str]) -> None:
+    """Refuse what a browser sends for a page of another site. Raises ServiceError.
+
+    A page may send any site a POST with a form's content type, and a foreign site need not agree. With JSON
+    the browser asks first, by a preflight that these routes do not grant. Source: the CORS protocol of the
+    Fetch standard. `headers` is case-insensitive.
+    """
+    origin = headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != headers.get("Host", "").lower():
+        raise ServiceError("AccessDeniedException", f"no page of {origin} may do this", status=403)
+    media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if method == "POST" and media_type != JSON:
+        told = f"the Content-Type must be {JSON}, not {media_type or 'absent'}"
+        raise ServiceError("ValidationException", told, status=415)
+
+
+def answer(node: Node, method: str, path: str, headers: Mapping[str, str], body: bytes) -> bytes:
     """The JSON body that answers an administrative request. Raises ServiceError."""
+    check_sender(method, headers)
     route = (method, path.removeprefix(PREFIX))
     if route == ("GET", "status"):
         return encode_response(node.status())

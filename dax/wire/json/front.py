@@ -124,7 +124,8 @@ class NodeFront(Front):
 
     def _administer(self, request: web.BaseRequest, body: bytes) -> web.Response:
         try:
-            status, answer = 200, admin.answer(self._node, request.method, request.path, body)
+            status = 200
+            answer = admin.answer(self._node, request.method, request.path, request.headers, body)
         except ServiceError as error:
             status, answer = error.status, error_body(error)
         return web.Response(status=status, body=answer, content_type=JSON)

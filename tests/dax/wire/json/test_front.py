@@ -214,7 +214,32 @@ async def test_a_request_in_pieces_is_one_request(world, connect):
 async def admin(client: Client, route: str, message: Any = None) -> Reply:
     if message is None:
         return await client.send("GET", f"/_daxsim/{route}")
-    return await client.send("POST", f"/_daxsim/{route}", orjson.dumps(message))
+    headers = {"Content-Type": "application/json"}
+    return await client.send("POST", f"/_daxsim/{route}", orjson.dumps(message), headers)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 415),
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/json", "origin": "http://elsewhere.example"}, 403),
+    ],
+    ids=str,
+)
+async def test_a_page_of_another_site_flushes_nothing(world, connect, headers, status):
+    client = await connect()
+    await world.put("a")
+    refused = await client.send("POST", "/_daxsim/flush", b"{}", headers)
+    assert (refused.status, world.nodes["node-1"].status()["item_cache"]["entries"]) == (status, 1)
+
+
+async def test_no_preflight_is_granted_for_an_operator_s_route(world, connect):
+    asking = {"Origin": "http://elsewhere.example", "Access-Control-Request-Method": "POST"}
+    asking["Access-Control-Request-Headers"] = "content-type"
+    answer = await (await connect()).send("OPTIONS", "/_daxsim/flush", headers=asking)
+    assert answer.status == 403
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
 async def test_status_inspect_and_flush(world, connect):
