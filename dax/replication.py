@@ -7,7 +7,8 @@ The rules of this file:
 * A fill carries the sequence that its node had applied before the store was read. The primary refuses it if
   the key was written later, or if it can no longer know. A replica shows its own fill at once and lets the
   log decide: whatever the primary ordered after that sequence is still on its way and replaces the fill,
-  and a fill that is refused, or unanswered when the primary changes, is taken back.
+  and a fill that is refused, or unanswered when the primary changes, is taken back. What was read under one
+  primary is not cached under the next.
 * The primary keeps a change until every replica has confirmed it. A replica with a gap asks for the log from
   its own position; if the log does not reach back so far, or never held that position, it is warmed anew.
 * Nothing here waits: methods change state and send messages; a timer calls `resend`.
@@ -120,8 +121,12 @@ class Replication:
                 self._send(primary, ReportWrite(self._unreported.pop()))
 
     def _begin_epoch(self, epoch: int) -> None:
-        """Take back the fills that the last primary may not have put into the log."""
+        """Take back the fills that the last primary may not have put into the log, and let none follow.
+
+        What it wrote last may be in no log: a read that began under it cannot be known to be newer.
+        """
         if epoch != self.epoch:
+            self.refuse_running_fills()
             while self._offered:
                 self._withdraw(next(iter(self._offered)))
 

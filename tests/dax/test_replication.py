@@ -258,6 +258,22 @@ def test_a_fill_that_began_before_a_warming_is_refused():
     assert cluster.held("n1", KEYS[0]) is None
 
 
+def test_a_fill_that_began_under_a_former_primary_is_refused():
+    # A write that died with its primary is in no log, so nothing else tells that the slow fill is older.
+    cluster = Cluster(2)
+    cluster.deliver_all()
+    cluster.begin_read("n1", KEYS[0])
+    cluster.write(KEYS[0])
+    cluster.mail.clear()  # it reached no replica
+    cluster.nodes["n1"].become_replica(1, None)
+    cluster.promote("n1")
+    cluster.begin_read("n1", KEYS[0])
+    cluster.end_read(1)
+    assert cluster.held("n1", KEYS[0]) == 1
+    cluster.end_read(0)
+    assert cluster.held("n1", KEYS[0]) == 1
+
+
 @pytest.mark.parametrize(
     "message",
     [
