@@ -34,6 +34,7 @@ class ServiceError(Exception):
     `fields` are the members that stand beside code and message in the error body, in operation-model form:
     `Item` of a failed condition, `CancellationReasons` of a cancelled transaction.
     `message` is None for the errors that the service sends without one (unknown operation, malformed JSON).
+    `after_unknown_outcome`: an earlier attempt at the same request may have been carried out all the same.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class ServiceError(Exception):
         self.message = message
         self.status = status
         self.fields: Mapping[str, Any] = fields or {}
+        self.after_unknown_outcome = False
 
     @property
     def type(self) -> str:

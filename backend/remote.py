@@ -6,7 +6,8 @@ Rules:
   made-up ones will do when the chain has none, as such endpoints do not look at them;
 * throttling, 5xx answers, damaged answers and broken connections are tried again as the SDKs do, after a
   delay of full jitter that doubles with each attempt. A write whose answer was lost may so be made twice, as
-  with any SDK;
+  with any SDK, and a refusal of the second attempt does not mean that the first did nothing: the error says
+  so (`after_unknown_outcome`);
 * an error of the endpoint is raised as it came, code, message, status and fields. What is no answer at all
   becomes an InternalServerError that says what happened.
 
@@ -94,10 +95,13 @@ class RemoteBackend:
     async def execute(self, operation: str, request: Request) -> Response:
         """Run an operation at the endpoint. Raises ServiceError, of the endpoint or of getting there."""
         target, body = target_of(operation), encode_request(request)
+        unknown_outcome = False
         for attempt in range(1, self._settings.attempts + 1):
             try:
                 return await self._send(operation, target, body)
             except ServiceError as error:
+                error.after_unknown_outcome = unknown_outcome
+                unknown_outcome = unknown_outcome or error.status >= 500
                 if attempt == self._settings.attempts or not is_retried(error):
                     raise
                 log.debug("attempt %d of %s failed: %r", attempt, operation, error)

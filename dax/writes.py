@@ -6,8 +6,9 @@ The rules of this file:
   no longer the primary is refused with InternalServerError before it reaches the store.
 * Store first. On success the item cache gets the new state through the replication log (a delete leaves a
   negative entry), then the caller is answered. A refused write leaves every cache as it was.
-* When the outcome is not known (a 5xx, a broken call, a cancelled task) the entries of its keys are dropped
-  on every node: the next read asks the store.
+* When the outcome is not known (a 5xx, a broken call, a cancelled task, a refusal of a second attempt after a
+  first one of which nothing was heard) the entries of its keys are dropped on every node: the next read asks
+  the store. A primary that dies meanwhile takes the knowledge of it along: its replicas keep what they had.
 * Writes of one key take turns from before the store until after the cache, so the cache ends in the store's
   order. So do the background reads that follow a transaction.
 * A write that ends in another epoch than it began in is in no order with the writes of another primary: its
@@ -223,7 +224,7 @@ class Writes:
         try:
             yield
         except ServiceError as error:
-            if error.status >= 500:
+            if error.status >= 500 or error.after_unknown_outcome:
                 self._unknown(keys)
             raise
         except BaseException:

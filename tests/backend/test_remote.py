@@ -155,6 +155,19 @@ async def test_passing_errors_are_tried_again_after_doubling_delays(
     assert world.delays == [0.5, 1.0, 1.5]
 
 
+async def test_a_refusal_tells_whether_an_earlier_attempt_may_have_been_carried_out(world: World) -> None:
+    refused = ServiceError("ConditionalCheckFailedException", "The conditional request failed")
+    throttled = ServiceError("ThrottlingException", "slow down")
+    lost = ServiceError("InternalServerError", "lost", status=500)
+    for steps, told in (
+        ([refused], False),
+        ([throttled, refused], False),
+        ([lost, throttled, refused], True),
+    ):
+        error = await refusal(await world.front(ScriptedBackend(*steps)))
+        assert (error.code, error.after_unknown_outcome) == ("ConditionalCheckFailedException", told)
+
+
 async def test_attempts_come_to_an_end(world: World) -> None:
     backend = ScriptedBackend(ServiceError("ThrottlingException", "slow down"))
     assert (await refusal(await world.front(backend, attempts=3))).code == "ThrottlingException"

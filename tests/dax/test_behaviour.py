@@ -364,6 +364,18 @@ async def test_a_write_of_unknown_outcome_drops_the_entry(world, make_item, erro
     assert (answer.miss, answer.response) == (MissReason.WRITTEN, {"Item": make_item("a", v=2)})
 
 
+async def test_a_refusal_after_a_lost_attempt_drops_the_entry(world):
+    world.start(2)
+    await world.put("a", v=1)
+    error = ServiceError("ConditionalCheckFailedException", "The conditional request failed")
+    error.after_unknown_outcome = True  # the store made the first attempt, and refused the second
+    world.store.fail("PutItem", error, executed=True)
+    with pytest.raises(ServiceError):
+        await world.put("a", v=2)
+    world.deliver()
+    assert (world.held("a"), world.held("a", node="node-2")) == (None, None)
+
+
 async def test_a_cancelled_write_drops_the_entry(world):
     world.start()
     await world.put("a", v=1)
