@@ -329,8 +329,9 @@ class Cluster:
         for host in replicas:
             host.node.become_replica(self.epoch, self.primary)
         if self.primary is not None:
-            others = tuple(host.node_id for host in replicas if host.state is not NodeState.DRAINING)
-            self._hosts[self.primary].node.become_primary(self.epoch, others)
+            # Those that drain are among them: they serve on for a while, and have to hear of writes.
+            ids = tuple(host.node_id for host in replicas)
+            self._hosts[self.primary].node.become_primary(self.epoch, ids)
 
     def _elect(self) -> None:
         """Promote the live replica that knows most, if there is any."""

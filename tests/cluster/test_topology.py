@@ -186,6 +186,23 @@ def test_a_stopped_primary_hands_over_all_it_knows(play):
     play(with_table(main))
 
 
+def test_a_former_primary_hears_of_writes_for_as_long_as_it_serves(play, monkeypatch):
+    async def main(cluster):
+        left = asyncio.Event()
+        monkeypatch.setattr(cluster._edges["node-1"], "leave", left.wait)
+        await put(cluster, "node-1", "a", 1)
+        leaving = asyncio.ensure_future(cluster.cluster.stop_node("node-1"))
+        await cluster.runtime.clock.sleep(1)
+        assert (await put(cluster, "node-2", "a", 2)).node == "node-2"
+        await cluster.cluster.settle()
+        assert await get(cluster, "node-1", "a") == (2, "item-cache")
+        left.set()
+        await leaving
+        assert list(cluster.cluster.node("node-2").status()["replication"]["replicas"]) == ["node-3"]
+
+    play(with_table(main))
+
+
 def test_a_stopping_node_finishes_what_it_was_asked(play):
     async def main(cluster):
         cluster.store.slow("PutItem", 5)
