@@ -70,11 +70,19 @@ class Writes:
         return await self._core.peers.forward(operation, request)
 
     async def _unresolved(self, operation: str, request: Request) -> Answer:
-        """Let the store refuse what cannot be resolved; should it accept, forget what it may have changed."""
-        response = await self._core.store(operation, request)
-        for table in _tables(operation, request):
-            self._core.items.flush(self._core.clock.now(), table)
+        """Let the store refuse what cannot be resolved.
+
+        Should it accept, or not be heard of, what is held of the tables is dropped on every node: which of
+        their items were written is not known.
+        """
+        tables = _tables(operation, request)
+        response = await self._store(operation, request, self._held(tables))
+        self._unknown(self._held(tables))
         return self._core.answer(response, ServedFrom.STORE)
+
+    def _held(self, tables: set[str]) -> Iterator[ItemKey]:
+        """The keys of these tables in the item cache, as it is when the first of them is asked for."""
+        yield from [key for key in self._core.items.keys() if key[0] in tables]  # noqa: SIM118 - no dict
 
     # One item
 
@@ -95,7 +103,10 @@ class Writes:
     async def _update(self, request: Request) -> Answer:
         key, primary_key = await self._core.resolve(request["TableName"], request["Key"])
         schema = await self._core.schema(request["TableName"])
-        plan = plan_update(request, schema, primary_key)
+        try:
+            plan = plan_update(request, schema, primary_key)
+        except Unresolved:
+            return await self._update_blindly(key, request)
         async with self._turn([key]) as epoch:
             with self._outcome([key]):
                 stored = await self._core.store("UpdateItem", plan.store_request)
@@ -105,6 +116,13 @@ class Writes:
                     message = f"The update is done, but its result cannot be told: {error}"
                     raise ServiceError("InternalServerError", message, status=500) from error
             self._written(epoch, key, item)
+        return self._core.answer(response, ServedFrom.STORE)
+
+    async def _update_blindly(self, key: ItemKey, request: Request) -> Answer:
+        """An update that only the store may understand: it refuses, or what the item is then is not known."""
+        async with self._turn([key]):
+            response = await self._store("UpdateItem", request, [key])
+            self._unknown([key])
         return self._core.answer(response, ServedFrom.STORE)
 
     # Many items

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -374,6 +375,35 @@ async def test_a_refusal_after_a_lost_attempt_drops_the_entry(world):
         await world.put("a", v=2)
     world.deliver()
     assert (world.held("a"), world.held("a", node="node-2")) == (None, None)
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["accepted", "not heard of"])
+@pytest.mark.parametrize("operation", ["UpdateItem", "PutItem"])
+async def test_a_write_that_only_the_store_understands_drops_entries_on_every_node(
+    world, monkeypatch, operation, lost
+):
+    def not_understood(*_: object) -> None:
+        raise ServiceError("ValidationException", "not of this kind")
+
+    world.start(2)
+    await world.put("a", v=1)
+    world.deliver()
+    monkeypatch.setattr("dax.updates.update", not_understood)
+    monkeypatch.setattr("dax.writes.normalise_item", not_understood)
+    if lost:
+        error = ServiceError("InternalServerError", "lost", status=500)
+        world.store.fail(operation, error, executed=True)
+    with pytest.raises(ServiceError) if lost else nullcontext():
+        if operation == "PutItem":
+            await world.put("a", v=2)
+        else:
+            values = {":v": {"N": "2"}}
+            await world.update(
+                "a", "SET v = :v", ExpressionAttributeValues=values, ReturnValues="UPDATED_NEW"
+            )
+    world.deliver()
+    assert (world.held("a"), world.held("a", node="node-2")) == (None, None)
+    assert (await world.get("a")).response["Item"]["v"] == {"N": "2"}
 
 
 async def test_a_cancelled_write_drops_the_entry(world):
