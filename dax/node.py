@@ -165,14 +165,17 @@ class Node:
 
     def _held_key(self, named: str, key: Item) -> ItemKey | None:
         """The item-cache key, also of an entry that came by the log before the table's schema was learned."""
-        table = table_name(named)
-        if self._tables.known(table) is not None:
+        if self._tables.known(table_name(named)) is not None:
             return self._known_key(named, key)
-        for schema in possible_schemas(key):
-            item_key = _item_key(table, schema, key)
-            if item_key is not None and item_key in self._items:
-                return item_key
-        return None
+        return next((held for held in self._possible_keys(named, key) if held in self._items), None)
+
+    def _possible_keys(self, named: str, key: Item) -> list[ItemKey]:
+        """The item-cache keys that `key` may have: more than one while the table's schema is not known."""
+        table = table_name(named)
+        known = self._tables.known(table)
+        schemas = possible_schemas(key) if known is None else [known]
+        keys = [_item_key(table, schema, key) for schema in schemas]
+        return [item_key for item_key in keys if item_key is not None]
 
     def _unsupported(self, operation: str) -> ServiceError:
         where = self.settings.store_endpoint
@@ -375,8 +378,7 @@ class Node:
         if cache != "query":
             self._replication.refuse_running_fills()
         if key is not None and table is not None:
-            item_key = self._held_key(table, key)
-            return 0 if item_key is None else self._items.flush(now, *item_key)
+            return sum(self._items.flush(now, *item_key) for item_key in self._possible_keys(table, key))
         name = None if table is None else table_name(table)
         if cache != "query":
             flushed += self._items.flush(now, name)

@@ -197,7 +197,7 @@ class Reads:
         if entry is not None:
             source = ServedFrom.NEGATIVE_ENTRY if entry.negative else ServedFrom.QUERY_CACHE
             return self._from_cache(entry, source, now)
-        miss = core.queries.miss_reason(key) if core.settings.query_ttl else MissReason.NOT_CACHEABLE
+        miss = core.queries.miss_reason(key) if core.queries.ttl else MissReason.NOT_CACHEABLE
         flushes = core.queries.flushes
         response = await core.store(operation, request)
         if flushes == core.queries.flushes:

@@ -766,6 +766,15 @@ async def test_a_flush_says_so(world, make_item):
         node.flush(key=make_item("a"))
 
 
+async def test_a_flushed_key_does_not_come_by_the_log_to_a_node_that_knows_no_schema(world, make_item):
+    world.start(2)
+    await world.put("a", v=1)
+    world.clock.advance(1)
+    assert [node.flush("Table", make_item("a")) for node in world.nodes.values()] == [1, 0]
+    world.deliver()
+    assert (world.held("a"), world.held("a", node="node-2")) == (None, None)
+
+
 async def test_what_is_read_before_a_flush_is_not_kept_after_it(world, make_item):
     node = world.start()
     world.store.engine.execute("PutItem", {"TableName": "Table", "Item": make_item("a", v=1)})
