@@ -119,8 +119,11 @@ class ClusterConfig:
             raise ConfigError(f"backend_url must begin with http:// or https://, not {self.backend_url!r}")
         if self.backend_url is not None and self.data_dir is not None:
             raise ConfigError("data_dir is for the embedded store, and backend_url names another one")
-        if self.backend_url is not None and (self.throttling or self.stale_reads):
-            raise ConfigError("throttling and stale_reads are of the embedded store, not of a backend_url")
+        if self.backend_url is not None and (self.throttling or self.stale_reads or self.gsi_lag):
+            told = "throttling, stale_reads and gsi_lag are of the embedded store, not of a backend_url"
+            raise ConfigError(told)
+        if not self.throttling and not (self.adaptive_capacity and self.split_for_heat):
+            raise ConfigError("adaptive_capacity and split_for_heat mean something with throttling only")
         if self.monotonic_reads and not self.stale_reads:
             raise ConfigError("monotonic_reads means something with stale_reads only")
         if self.advertise is not None:

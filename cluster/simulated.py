@@ -69,6 +69,8 @@ class SimulatedCluster:
     def __init__(self, config: ClusterConfig, simulation: Simulation) -> None:
         if config.backend_url is not None:
             raise ConfigError("a simulation has the embedded store only: backend_url cannot be set")
+        if config.data_dir is not None:
+            raise ConfigError("a simulation keeps its store in memory: data_dir cannot be set")
         self.config = config
         self.runtime = simulation.runtime
         self.runtime.network.replication_delay = config.replication_delay

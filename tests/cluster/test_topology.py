@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.errors import ServiceError
-from cluster.config import ClusterConfig
+from cluster.config import ClusterConfig, ConfigError
 from cluster.runtime.network import LinkBroken
 from cluster.runtime.simulated import check, simulate
 from cluster.simulated import SimulatedCluster
@@ -62,6 +62,15 @@ def test_the_first_node_is_the_primary_and_the_others_are_replicas(play):
         assert cluster.cluster.epoch == 1
 
     play(main)
+
+
+@pytest.mark.parametrize("setting", [{"backend_url": "http://a"}, {"data_dir": "b"}], ids=str)
+def test_a_simulation_refuses_a_store_of_another_kind(play, setting):
+    async def main(cluster):
+        raise AssertionError("it started")
+
+    with pytest.raises(ConfigError, match=f"{next(iter(setting))} cannot be set"):
+        play(main, **setting)
 
 
 def test_a_write_at_a_replica_reaches_store_and_caches_through_the_primary(play):
