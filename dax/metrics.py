@@ -1,8 +1,8 @@
 """Counters of one node under their CloudWatch names: plain integers here, exported when somebody asks.
 
 Names and meanings: "DAX metrics and dimensions" in the DynamoDB developer guide. ThrottledRequestCount
-counts what the node itself refuses for lack of capacity, never the store's throttling. CPUUtilization
-belongs to a machine and is not kept here.
+counts what the node itself refuses for lack of capacity, never the store's throttling; a node has no limit
+of its own yet, so it is 0. CPUUtilization belongs to a machine and is not kept here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Metrics:
     """What happened since the node started.
 
     item_, query_ and scan_ hits and misses count look-ups: a BatchGetItem counts each of its keys.
-    requests counts what clients sent, by operation; writes that a replica forwards count at the replica.
+    requests counts what clients sent, by operation; writes that a replica forwards, and their failures, count
+    at the replica.
     client_connections, network_bytes_in and network_bytes_out are kept by the wires.
     """
 

@@ -108,7 +108,7 @@ class Node:
         """Run one operation. Raises `ServiceError` and nothing else.
 
         `request` is botocore-shaped, binary as bytes. `forwarded`: another node sent it here as the primary;
-        it is then refused, not forwarded again, if this node is not, and counts there as a request.
+        it is then refused, not forwarded again, if this node is not, and counts, also as a failure, there.
         """
         metrics = self.metrics
         if not forwarded and operation in metrics.requests:
@@ -122,7 +122,8 @@ class Node:
             else:
                 answer = await self._reads[operation](request)
         except ServiceError as error:
-            metrics.count_failure(error)
+            if not forwarded:
+                metrics.count_failure(error)
             raise
         finally:
             self._watch_replicas()

@@ -753,6 +753,16 @@ async def test_reads_and_writes_of_a_missing_table_fail_as_at_the_store(world, m
 # What a node tells
 
 
+async def test_a_failure_of_a_forwarded_write_counts_where_the_client_sent_it(world):
+    world.start(2)
+    world.store.fail("PutItem", ServiceError("InternalServerError", "broken", status=500))
+    with pytest.raises(ServiceError):
+        await world.put("a", node="node-2")
+    counted = [node.status()["metrics"] for node in world.nodes.values()]
+    assert [each["FailedRequestCount"] for each in counted] == [0, 1]
+    assert [each["PutItemRequestCount"] for each in counted] == [0, 1]
+
+
 async def test_a_flush_says_so(world, make_item):
     node = world.start()
     await world.put("a", v=1)
