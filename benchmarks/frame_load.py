@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import orjson
 
-from cluster.lab.workloads.histogram import Histogram
+from benchmarks.measurement import Measurement
 from cluster.runtime import live
 
 
@@ -59,36 +59,14 @@ class _Client(asyncio.Protocol):
         self._load.fail(f"the connection was closed ({exc})")
 
 
-class _Load:
+class _Load(Measurement):
     """The run that all connections share."""
 
     def __init__(self, order: dict[str, Any]) -> None:
+        super().__init__(order["warm_up"], order["seconds"])
         self.preamble, self.request, self.answer = (
             base64.b64decode(order[name]) for name in ("preamble", "request", "answer")
         )
-        self.latency = Histogram()
-        self._warm_up, self._seconds = order["warm_up"], order["seconds"]
-        self._from = self._until = float("inf")
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def begin(self) -> None:
-        """All connections are open: the time starts."""
-        self._from = time.perf_counter() + self._warm_up
-        self._until = self._from + self._seconds
-
-    def answered(self, sent: float, now: float) -> bool:
-        """Count an answer; whether to go on."""
-        if now >= self._until:
-            if not self.over.done():
-                self.over.set_result(None)
-            return False
-        if sent >= self._from:
-            self.latency.record(now - sent)
-        return True
-
-    def fail(self, what: str) -> None:
-        if not self.over.done():
-            self.over.set_exception(RuntimeError(what))
 
 
 async def _run(order: dict[str, Any]) -> dict[str, Any]:
@@ -97,10 +75,7 @@ async def _run(order: dict[str, Any]) -> dict[str, Any]:
         await loop.create_connection(lambda: _Client(load), order["host"], order["port"])
     load.begin()
     await load.over
-    return {
-        "requests_per_second": load.latency.count / order["seconds"],
-        "latency_seconds": load.latency.summary(),
-    }
+    return load.result()
 
 
 if __name__ == "__main__":

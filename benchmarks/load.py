@@ -21,7 +21,7 @@ from typing import Any, cast
 
 import orjson
 
-from cluster.lab.workloads.histogram import Histogram
+from benchmarks.measurement import Measurement
 from cluster.runtime import live
 
 _CLOSE = b"\r\nconnection: close"
@@ -62,7 +62,7 @@ class _Client(asyncio.Protocol):
             self._load.fail(data.decode("latin-1")[:300])
             return
         assert self._transport is not None
-        if not self._load.answered(self._sent):
+        if not self._load.answered(self._sent, time.perf_counter()):
             return
         if self._closes is None:
             self._closes = _CLOSE in data[:end].lower()
@@ -84,17 +84,15 @@ def _content_length(head: bytes) -> int:
     raise ValueError("the reply has no Content-Length")
 
 
-class _Load:
-    """The run that all connections share."""
+class _Load(Measurement):
+    """The run that all connections share. Each connection sends as soon as it is open."""
 
     def __init__(self, request: bytes, host: str, port: int, warm_up: float, seconds: float) -> None:
+        super().__init__(warm_up, seconds)
         self.request = request
         self._place = (host, port)
         self._opening: set[asyncio.Task[object]] = set()
-        self.latency = Histogram()
-        self._from = time.perf_counter() + warm_up
-        self._until = self._from + seconds
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.begin()
 
     def open(self) -> None:
         """Open a connection, which begins to send at once."""
@@ -108,21 +106,6 @@ class _Load:
         if not opening.cancelled() and (error := opening.exception()):
             self.fail(f"cannot connect: {error}")
 
-    def answered(self, sent: float) -> bool:
-        """Count an answer; whether to go on."""
-        now = time.perf_counter()
-        if now >= self._until:
-            if not self.over.done():
-                self.over.set_result(None)
-            return False
-        if sent >= self._from:
-            self.latency.record(now - sent)
-        return True
-
-    def fail(self, what: str) -> None:
-        if not self.over.done():
-            self.over.set_exception(RuntimeError(what))
-
 
 async def _run(order: dict[str, Any]) -> dict[str, Any]:
     request = base64.b64decode(order["request"])
@@ -130,10 +113,7 @@ async def _run(order: dict[str, Any]) -> dict[str, Any]:
     for _ in range(order["connections"]):
         load.open()
     await load.over
-    return {
-        "requests_per_second": load.latency.count / order["seconds"],
-        "latency_seconds": load.latency.summary(),
-    }
+    return load.result()
 
 
 if __name__ == "__main__":
