@@ -55,6 +55,19 @@ def test_every_row_of_the_behaviour_table_has_a_test() -> None:
             assert "`tests/" in row.rsplit("|", 2)[1], row
 
 
+def test_the_conformance_table_numbers_its_behaviours_and_names_every_test() -> None:
+    text = (ROOT / "docs" / "conformance.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| .+ \| [rdu] \| (.+) \|$", text, re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, len(rows) + 1))
+    named = {name for _, tests in rows for name in re.findall(r"`tests/conformance/(\S+?)`", tests)}
+    assert all("`tests/" in tests for _, tests in rows)
+    assert named == {
+        f"{path.name}::{name}"
+        for path in (ROOT / "tests" / "conformance").glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)\(", path.read_text(), re.MULTILINE)
+    }
+
+
 def test_every_daxsim_command_of_the_readme_exists() -> None:
     commands = set(re.findall(r"daxsim ([a-z]+)", "\n".join(quoted((ROOT / "README.md").read_text()))))
     assert commands
