@@ -33,10 +33,20 @@ SIGNED = {
 """As much of a signature as daxsim asks for."""
 
 ITEM_OPERATIONS = frozenset(
-    "GetItem PutItem UpdateItem DeleteItem Query Scan BatchGetItem BatchWriteItem TransactGetItems "
-    "TransactWriteItems".split()
+    [
+        "GetItem",
+        "PutItem",
+        "UpdateItem",
+        "DeleteItem",
+        "Query",
+        "Scan",
+        "BatchGetItem",
+        "BatchWriteItem",
+        "TransactGetItems",
+        "TransactWriteItems",
+    ]
 )
-STREAM_OPERATIONS = frozenset("ListStreams DescribeStream GetShardIterator GetRecords".split())
+STREAM_OPERATIONS = frozenset(["ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"])
 _names = itertools.count(1)
 
 
