@@ -10,7 +10,8 @@ Rules of this file:
   death; the lowest number wins a tie. Until then writes are answered with InternalServerError;
 * a node that comes back is a new node: it is warmed from a live peer and joins the log in the same step, so
   that it misses no write, and only then serves. It comes back as a replica unless it is alone;
-* `kill` is a death: connections break, work ends where it stands. `stop_node` drains first.
+* `kill` is a death: connections break, work ends where it stands. It can come at any moment of a node's life,
+  also while it drains or warms up, and then nothing of that goes on. `stop_node` drains first.
 
 What a single coordinator cannot do: it does not survive its own process, and so needs no election.
 """
@@ -42,6 +43,9 @@ class NodeState(StrEnum):
     DRAINING = "draining"
     STOPPED = "stopped"
     DEAD = "dead"
+
+
+_RUNNING = frozenset({NodeState.LIVE, NodeState.WARMING, NodeState.DRAINING})
 
 
 class UnknownNode(LookupError):
@@ -162,6 +166,9 @@ class Cluster:
         self._make_edge = make_edge
         self._hosts: dict[NodeId, _Host] = {}
         self._promotion: Timer | None = None
+        self._stopped = False
+        # Doors that are being opened: a cluster that stops has to wait for them, or it would leave one open.
+        self._openings = TaskGroup("cluster")
 
     # Life
 
@@ -172,7 +179,7 @@ class Cluster:
         self._promote(self.config.node_ids()[0])
         try:
             for host in self._hosts.values():
-                await host.edge.open(host.node, host.requests)
+                await self._open(host)
         except BaseException:
             await self.stop()
             raise
@@ -182,11 +189,11 @@ class Cluster:
         if self._promotion is not None:
             self._promotion.cancel()
             self._promotion = None
-        serving = [
-            host for host in self._hosts.values() if host.state in (NodeState.LIVE, NodeState.DRAINING)
-        ]
+        serving = [host for host in self._hosts.values() if host.state in _RUNNING]
         for host in serving:
             host.state = NodeState.DRAINING
+        self._stopped = True
+        await self._openings.drain()
         await asyncio.gather(*(host.edge.drain() for host in serving))
         # Only when no node takes requests any more: the last writes still want their primary.
         self.primary = None
@@ -198,8 +205,13 @@ class Cluster:
                 host.state = NodeState.STOPPED
 
     def kill(self, node_id: NodeId) -> None:
-        """The node dies at once. A dead primary is replaced after `failover_delay`."""
-        host = self._live(node_id)
+        """The node dies at once, whatever it is doing. A dead primary is replaced after `failover_delay`.
+
+        Raises UnknownNode, or WrongState when there is nothing left to kill.
+        """
+        host = self._host(node_id)
+        if host.state not in _RUNNING:
+            raise WrongState(f"{node_id} is {host.state}")
         host.state = NodeState.DEAD
         host.store.cut()
         self.runtime.network.detach(node_id)
@@ -212,18 +224,15 @@ class Cluster:
         """Drain one node and end it. A primary answers its writes first, then hands over all it knows.
 
         While other nodes live the node stays at its clients' service until they have learnt that it leaves:
-        that may take some seconds, and then none of their requests fails.
+        that may take some seconds, and then none of their requests fails. Raises UnknownNode or WrongState,
+        also when the node is killed meanwhile.
         """
         host = self._live(node_id)
         host.state = NodeState.DRAINING
-        await self._hand_over(host)
-        if self._best() is not None:
-            await host.edge.leave()
-        await host.edge.drain()
-        await host.requests.drain()
-        host.store.cut()
-        # Work in the background ends before the links do: what it leaves undone is reported as well.
-        await host.tasks.close()
+        for step in (self._hand_over, self._leave, self._finish):
+            await step(host)
+            if host.state is NodeState.DEAD:
+                raise WrongState(f"{node_id} was killed while it stopped")
         self.runtime.network.detach(node_id)
         host.state = NodeState.STOPPED
         self._lost(node_id)
@@ -236,16 +245,38 @@ class Cluster:
         # meanwhile it reports to its successor.
         await host.requests.drain_present()
         successor = self._best()
-        if successor is not None and self.primary == host.node_id:
+        if successor is not None and host.state is NodeState.DRAINING:
             successor.node.warm(host.node.snapshot())
             self._promote(successor.node_id)
 
+    async def _leave(self, host: _Host) -> None:
+        """Let the clients go to another node, if there is one."""
+        if self._best() is not None:
+            await host.edge.leave()
+
+    async def _finish(self, host: _Host) -> None:
+        """Answer what was asked, and end the node's own work."""
+        await host.edge.drain()
+        await host.requests.drain()
+        host.store.cut()
+        # Work in the background ends before the links do: what it leaves undone is reported as well.
+        await host.tasks.close()
+
     async def restart(self, node_id: NodeId) -> None:
-        """Bring a dead or stopped node back, warm; a live one is stopped first."""
+        """Bring a dead or stopped node back, warm; a live one is stopped first.
+
+        Raises UnknownNode, CannotListen, or WrongState, also when the node is killed or the cluster stopped
+        before it serves.
+        """
         host = self._host(node_id)
         if host.state is NodeState.LIVE:
             await self.stop_node(node_id)
-        if host.state not in (NodeState.DEAD, NodeState.STOPPED):
+        # A node that was killed while it started may still be busy with its door.
+        await self._openings.drain()
+        if self._stopped:
+            raise WrongState("the cluster is stopped")
+        host = self._hosts[node_id]
+        if host.state in _RUNNING:
             raise WrongState(f"{node_id} is {host.state}")
         fresh = self._new_host(node_id, host.edge)
         fresh.state = NodeState.WARMING
@@ -255,17 +286,30 @@ class Cluster:
             fresh.node.warm(peer.snapshot())
         self._tell_roles()
         try:
-            await fresh.edge.open(fresh.node, fresh.requests)
+            await self._open(fresh)
         except BaseException:
+            fresh.state = host.state
             self._hosts[node_id] = host
             self.runtime.network.detach(node_id)
             self._tell_roles()
             raise
+        if fresh.state is not NodeState.WARMING:
+            raise WrongState(f"{node_id} was ended while it started")
         fresh.state = NodeState.LIVE
         alone = all(host is fresh or host.state is not NodeState.LIVE for host in self._hosts.values())
         if self.primary is None and (alone or self._promotion is None):
             # Nobody else could take over: there is nothing to wait for.
             self._elect()
+
+    async def _open(self, host: _Host) -> None:
+        """Let clients in, unless the node is ended meanwhile. Raises CannotListen."""
+
+        async def opening() -> None:
+            await host.edge.open(host.node, host.requests)
+            if host.state not in (NodeState.LIVE, NodeState.WARMING):
+                host.edge.abort()
+
+        await self._openings.run(opening(), name=f"opens {host.node_id}")
 
     def _peer_to_warm_from(self) -> Node | None:
         """The primary, which has every write, or else the live replica that has most of them."""
@@ -321,10 +365,7 @@ class Cluster:
 
     def _tell_roles(self) -> None:
         replicas = [
-            host
-            for host in self._hosts.values()
-            if host.state in (NodeState.LIVE, NodeState.WARMING, NodeState.DRAINING)
-            and host.node_id != self.primary
+            host for host in self._hosts.values() if host.state in _RUNNING and host.node_id != self.primary
         ]
         for host in replicas:
             host.node.become_replica(self.epoch, self.primary)

@@ -13,7 +13,7 @@ from backend.errors import ServiceError
 from cluster.config import ClusterConfig, ConfigError
 from cluster.runtime.network import LinkBroken
 from cluster.runtime.simulated import check, simulate
-from cluster.simulated import SimulatedCluster
+from cluster.simulated import SimulatedCluster, _MemoryEdge
 from cluster.topology import UnknownNode, WrongState
 
 pytestmark = pytest.mark.sim
@@ -333,6 +333,81 @@ def test_a_former_primary_s_messages_are_void(play):
     play(with_table(main))
 
 
+@pytest.fixture
+def slow_doors(monkeypatch):
+    """Every door takes three seconds to open, and clients a second to leave."""
+    opening, leaving = _MemoryEdge.open, _MemoryEdge.leave
+
+    async def open_slowly(edge, node, requests):
+        await asyncio.sleep(3)
+        await opening(edge, node, requests)
+
+    async def leave_slowly(edge):
+        await asyncio.sleep(1)
+        await leaving(edge)
+
+    monkeypatch.setattr(_MemoryEdge, "open", open_slowly)
+    monkeypatch.setattr(_MemoryEdge, "leave", leave_slowly)
+
+
+@pytest.mark.parametrize("begun", ["start", "restart of a dead node", "restart of a live node"])
+@pytest.mark.parametrize("after", [0.5, 3.5])
+def test_what_is_stopped_while_it_starts_leaves_no_door_open(slow_doors, begun, after):
+    async def main(simulation):
+        cluster = SimulatedCluster(ClusterConfig(nodes=2), simulation)
+        starting = asyncio.ensure_future(cluster.start())
+        if begun != "start":
+            await starting
+            if begun == "restart of a dead node":
+                cluster.cluster.kill("node-2")
+            starting = asyncio.ensure_future(cluster.cluster.restart("node-2"))
+        await asyncio.sleep(after)
+        done = starting.done()
+        await cluster.stop()
+        assert not any(edge.is_open for edge in cluster._edges.values())
+        await asyncio.sleep(10)
+        assert not any(edge.is_open for edge in cluster._edges.values())
+        assert {node["state"] for node in cluster.cluster.status()["nodes"]} <= {"stopped", "dead"}
+        if begun != "start" and not done:
+            with pytest.raises(WrongState):
+                await starting
+
+    simulate(1, main)
+
+
+@pytest.mark.parametrize("moment", ["handing over", "leaving", "finishing", "warming"])
+def test_a_node_can_be_killed_whatever_it_is_doing(play, slow_doors, moment):
+    async def main(cluster):
+        cluster.store.slow("PutItem", 5)
+        cluster.store.slow("GetItem", 5)
+        asked = [asyncio.ensure_future(put(cluster, "node-1", "a", 1))]
+        await asyncio.sleep(0)
+        if moment == "warming":
+            cluster.cluster.kill("node-3")
+            ending, victim, wait = cluster.cluster.restart("node-3"), "node-3", 2.5
+        else:
+            ending, victim = cluster.cluster.stop_node("node-1"), "node-1"
+            wait = {"handing over": 4, "leaving": 5.5, "finishing": 7}[moment]
+        busy = asyncio.ensure_future(ending)
+        await asyncio.sleep(wait - 2)
+        if moment == "finishing":
+            asked.append(asyncio.ensure_future(get(cluster, "node-1", "a")))
+        await asyncio.sleep(2)
+        cluster.cluster.kill(victim)
+        await cluster.cluster.restart(victim)
+        with pytest.raises(WrongState, match=f"{victim} was (killed|ended) while it (stopped|started)"):
+            await busy
+        await asyncio.gather(*asked, return_exceptions=True)
+        await asyncio.sleep(10)
+        assert sorted(roles(cluster).values()) == ["primary", "replica", "replica"]
+        await put(cluster, victim, "b", 2)
+        await cluster.cluster.settle()
+        for node in cluster.config.node_ids():
+            assert await get(cluster, node, "b") == (2, "item-cache")
+
+    play(with_table(main))
+
+
 def test_unknown_nodes_and_wrong_states_are_named(play):
     async def main(cluster):
         with pytest.raises(UnknownNode, match="no node 'node-9'; there are node-1, node-2, node-3"):
@@ -364,7 +439,9 @@ def test_status_tells_each_node_and_its_state(play):
 
 ACTIONS = st.lists(
     st.tuples(
-        st.sampled_from(["put", "get", "kill", "stop", "restart", "wait", "hold", "release"]),
+        st.sampled_from(
+            ["put", "get", "kill", "stop", "restart", "wait", "hold", "release", "restart meanwhile"]
+        ),
         st.integers(1, 3),
         st.sampled_from(["a", "b"]),
     ),
@@ -401,8 +478,10 @@ def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(act
         cluster = SimulatedCluster(ClusterConfig(item_ttl=0), simulation)
         await cluster.start()
         await cluster.call_store("CreateTable", TABLE)
+        cluster.store.slow("PutItem", 0.5)
         acknowledged: dict[str, int] = {}
         attempted: dict[str, set[int]] = {"a": set(), "b": set()}
+        meanwhile = []
         for number, (action, node, key) in enumerate(actions, start=1):
             node_id, epoch = f"node-{node}", cluster.cluster.epoch
             try:
@@ -419,6 +498,9 @@ def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(act
                         await cluster.cluster.stop_node(node_id)
                     case "restart":
                         await cluster.cluster.restart(node_id)
+                    case "restart meanwhile":
+                        meanwhile.append(asyncio.ensure_future(cluster.cluster.restart(node_id)))
+                        await cluster.runtime.clock.sleep(0)
                     case "wait":
                         await cluster.runtime.clock.sleep(1.5)
                     case "hold":
@@ -430,6 +512,8 @@ def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(act
             assert list(roles(cluster).values()).count("primary") <= 1
             assert cluster.cluster.epoch >= epoch
         cluster.faults.release_replication()
+        ended = await asyncio.gather(*meanwhile, return_exceptions=True)
+        assert all(isinstance(outcome, WrongState | None) for outcome in ended), ended
         for node_id in cluster.config.node_ids():
             if node_id not in roles(cluster):
                 await cluster.cluster.restart(node_id)
