@@ -49,10 +49,11 @@ class Operated(Protocol):
 
 
 class AdminFront:
-    """A protocol factory for asyncio servers, one protocol a connection."""
+    """A protocol factory for asyncio servers, one protocol a connection. `host` is what they bind to."""
 
-    def __init__(self, cluster: Operated) -> None:
+    def __init__(self, cluster: Operated, host: str) -> None:
         self._cluster = cluster
+        self._host = host
         self._server: web.Server | None = None
 
     def __call__(self) -> asyncio.Protocol:
@@ -77,7 +78,7 @@ class AdminFront:
 
     async def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """The JSON body that answers one request. Raises ServiceError."""
-        check_sender(method, headers)
+        check_sender(method, headers, self._host)
         if path != PATH or method not in ("GET", "POST"):
             raise ServiceError(
                 "UnknownOperationException", f"{method} {path} is not a route here", status=404

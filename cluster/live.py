@@ -69,7 +69,7 @@ class _SocketEdge:
         return self._listener.host, self._listener.port
 
     async def open(self, node: Node, requests: TaskGroup) -> None:
-        self._http = NodeFront(node, self._entropy, region=self._region)
+        self._http = NodeFront(node, self._entropy, region=self._region, host=self._listener.host)
         self._binary = BinaryFront(
             node,
             self._directory,
@@ -121,7 +121,7 @@ class LiveCluster:
         self.cluster = Cluster(config, self.runtime, self.store, self._make_edge)
         self.faults = Faults(self.cluster, self.store)
         self._turn = 0
-        self._admin_front = AdminFront(self)
+        self._admin_front = AdminFront(self, config.host)
         self._admin_fronts = Fronts(self._admin_front)
         self._endpoint = Listener(
             config.host, ports[0], self._next_fronts, self._claim_for_operator, self.tls

@@ -55,7 +55,7 @@ async def asked(
     headers: Mapping[str, str] = BY_A_TOOL,
 ) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(
-        await AdminFront(cluster).answer(method, path, headers, json.dumps(body).encode())
+        await AdminFront(cluster, "dax.example").answer(method, path, headers, json.dumps(body).encode())
     )
     return answer
 
@@ -106,6 +106,8 @@ async def test_what_is_wrong_is_told_and_nothing_is_done(
         ({"Origin": "http://elsewhere.example"}, 403),
         ({"Origin": "http://127.0.0.1:3000"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
+        ({"Host": "[::1"}, 403),
     ],
     ids=str,
 )
@@ -116,6 +118,38 @@ async def test_a_page_of_another_site_operates_nothing(
         await asked(cluster, "POST", {"verb": "kill", "node": "node-1"}, headers={**BY_A_TOOL, **headers})
     assert caught.value.status == status
     assert not cluster.done
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("name", ["rebound.example", "127.0.0.1.rebound.example", "127.1.example:8111"])
+async def test_a_name_that_others_may_own_is_no_name_of_a_cluster(
+    cluster: Cluster, method: str, name: str
+) -> None:
+    """DNS rebinding: the browser takes the page of that name for one of the cluster's own."""
+    headers = {**BY_A_TOOL, "Host": name, "Origin": f"http://{name}"}
+    with pytest.raises(ServiceError, match=f"no operator calls this cluster {name}") as caught:
+        await asked(cluster, method, {"verb": "kill", "node": "node-1"}, headers=headers)
+    assert caught.value.status == 403
+    assert not cluster.done
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "127.0.0.1:8111",
+        "[::1]:8111",
+        "192.0.2.7",
+        "localhost:8111",
+        "a.localhost",
+        "daxsim:8111",
+        "DAX.example",
+    ],
+)
+async def test_addresses_local_names_and_the_bound_name_are_names_of_a_cluster(
+    cluster: Cluster, name: str
+) -> None:
+    await asked(cluster, "POST", {"verb": "kill", "node": "node-1"}, headers={**BY_A_TOOL, "Host": name})
+    assert cluster.done == [("kill", "node-1")]
 
 
 async def test_a_page_of_the_cluster_s_own_may(cluster: Cluster) -> None:

@@ -13,8 +13,9 @@ but the page of another site, open in the operator's browser, is kept out (`chec
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from backend.errors import ServiceError, validation_error
 from backend.protocol_checks import JSON
@@ -25,15 +26,22 @@ from dax.node import Node
 PREFIX = "/_daxsim/"
 
 
-def check_sender(method: str, headers: Mapping[str, str]) -> None:
+def check_sender(method: str, headers: Mapping[str, str], host: str) -> None:
     """Refuse what a browser sends for a page of another site. Raises ServiceError.
 
     A page may send any site a POST with a form's content type, and a foreign site need not agree. With JSON
     the browser asks first, by a preflight that these routes do not grant. Source: the CORS protocol of the
-    Fetch standard. `headers` is case-insensitive.
+    Fetch standard. A page whose own name has been made to mean this machine (DNS rebinding) is of this site
+    to the browser, and told by that name. `headers` is case-insensitive; `host` is what the server binds to.
     """
+    asked = headers.get("Host", "").lower()
+    if not _is_ours(_split(f"//{asked}").hostname or "", host):
+        told = (
+            f"no operator calls this cluster {asked}: use its IP address, localhost or the name it binds to"
+        )
+        raise ServiceError("AccessDeniedException", told, status=403)
     origin = headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != headers.get("Host", "").lower():
+    if origin is not None and _split(origin).netloc.lower() != asked:
         raise ServiceError("AccessDeniedException", f"no page of {origin} may do this", status=403)
     media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if method == "POST" and media_type != JSON:
@@ -41,9 +49,25 @@ def check_sender(method: str, headers: Mapping[str, str]) -> None:
         raise ServiceError("ValidationException", told, status=415)
 
 
-def answer(node: Node, method: str, path: str, headers: Mapping[str, str], body: bytes) -> bytes:
-    """The JSON body that answers an administrative request. Raises ServiceError."""
-    check_sender(method, headers)
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise ServiceError("AccessDeniedException", f"{url} names no host: {error}", status=403) from error
+
+
+def _is_ours(name: str, host: str) -> bool:
+    """Whether nobody else can own this name: an address, a name without a dot as a container's, or `host`."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return "." not in name or name.endswith(".localhost") or name == host.lower()
+    return True
+
+
+def answer(node: Node, method: str, path: str, headers: Mapping[str, str], body: bytes, host: str) -> bytes:
+    """The JSON body that answers a request to a server bound to `host`. Raises ServiceError."""
+    check_sender(method, headers, host)
     route = (method, path.removeprefix(PREFIX))
     if route == ("GET", "status"):
         return encode_response(node.status())

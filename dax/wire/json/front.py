@@ -40,11 +40,14 @@ _GET_ITEM = "DynamoDB_20120810.GetItem"
 
 
 class NodeFront(Front):
-    """A `Front` whose operations a node executes."""
+    """A `Front` whose operations a node executes. `host` is what its server binds to."""
 
-    def __init__(self, node: Node, entropy: Entropy, *, region: str = "us-east-1") -> None:
+    def __init__(
+        self, node: Node, entropy: Entropy, *, region: str = "us-east-1", host: str = "127.0.0.1"
+    ) -> None:
         super().__init__(entropy, node.clock.now, region=region)
         self._node = node
+        self._host = host
         self._node_header = {"x-daxsim-node": node.node_id}
         self._memo = RequestMemo()
 
@@ -125,7 +128,7 @@ class NodeFront(Front):
     def _administer(self, request: web.BaseRequest, body: bytes) -> web.Response:
         try:
             status = 200
-            answer = admin.answer(self._node, request.method, request.path, request.headers, body)
+            answer = admin.answer(self._node, request.method, request.path, request.headers, body, self._host)
         except ServiceError as error:
             status, answer = error.status, error_body(error)
         return web.Response(status=status, body=answer, content_type=JSON)

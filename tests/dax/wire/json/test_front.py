@@ -50,8 +50,8 @@ class Client:
     async def send(
         self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
     ) -> Reply:
-        lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}"]
-        lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+        sent = {"host": "localhost", "content-length": str(len(body)), **(headers or {})}
+        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
         self.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
         head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         pairs = [line.split(": ", 1) for line in head[1:] if line]
@@ -224,6 +224,7 @@ async def admin(client: Client, route: str, message: Any = None) -> Reply:
         ({}, 415),
         ({"content-type": "text/plain"}, 415),
         ({"content-type": "application/json", "origin": "http://elsewhere.example"}, 403),
+        ({"content-type": "application/json", "host": "rebound.example"}, 403),
     ],
     ids=str,
 )
