@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -127,6 +127,22 @@ class DynamoDB:
         assert answer.status == 400, answer.body
         body = answer.json
         return body["__type"].rpartition("#")[2], body.get("message", body.get("Message", ""))
+
+    def invalid(self, operation: str, **request: Any) -> str:
+        """The message of the ValidationException that is to come."""
+        code, message = self.refusal(operation, **request)
+        assert code == "ValidationException", (code, message)
+        return message
+
+    @staticmethod
+    def index(name: str, *keys: str, projection: str = "ALL", also: Iterable[str] = ()) -> dict[str, Any]:
+        """A secondary index for CreateTable; `also` is what an INCLUDE projection includes."""
+        included = {"NonKeyAttributes": list(also)} if also else {}
+        return {
+            "IndexName": name,
+            "KeySchema": key_schema(*keys),
+            "Projection": {"ProjectionType": projection, **included},
+        }
 
     def create(self, *keys: str, **more: Any) -> str:
         """The name of a new table keyed by attributes given as `"pk:S"`, with `attributes` declared beside.
