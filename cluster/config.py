@@ -20,7 +20,7 @@ from dax.settings import NodeSettings
 MAX_NODES = 11
 """One primary and up to ten replicas, DAX's own limit."""
 
-_MIB = 1024 * 1024
+_NODE = NodeSettings()
 
 
 class ConfigError(ValueError):
@@ -58,13 +58,13 @@ class ClusterConfig:
     """
 
     nodes: int = 3
-    item_ttl: float = 300.0
-    query_ttl: float = 300.0
-    item_cache_bytes: int = 256 * _MIB
-    query_cache_bytes: int = 128 * _MIB
-    unit_size: bool = False
-    fill_guard: bool = True
-    transaction_refresh_delay: float = 0.0
+    item_ttl: float = _NODE.item_ttl
+    query_ttl: float = _NODE.query_ttl
+    item_cache_bytes: int = _NODE.item_cache_bytes
+    query_cache_bytes: int = _NODE.query_cache_bytes
+    unit_size: bool = _NODE.unit_size
+    fill_guard: bool = _NODE.fill_guard
+    transaction_refresh_delay: float = _NODE.transaction_refresh_delay
     replication_delay: float = 0.0
     gsi_lag: float = 0.0
     failover_delay: float = 1.0

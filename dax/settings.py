@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MEBIBYTE = 1024 * 1024
+_MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class NodeSettings:
 
     item_ttl: float = 300.0
     query_ttl: float = 300.0
-    item_cache_bytes: int = 64 * MEBIBYTE
-    query_cache_bytes: int = 64 * MEBIBYTE
+    item_cache_bytes: int = 256 * _MIB
+    query_cache_bytes: int = 128 * _MIB
     unit_size: bool = False
     fill_guard: bool = True
     transaction_refresh_delay: float = 0.0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cluster.config import ClusterConfig, ConfigError
+from dax.settings import NodeSettings
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,10 @@ def test_ports_follow_the_endpoint_or_are_all_free():
     assert ClusterConfig(nodes=2, port=9000).cluster_ports() == (9000, 9001, 9002)
     assert ClusterConfig(nodes=2, port=0).cluster_ports() == (0, 0, 0)
     assert ClusterConfig(nodes=2).node_ids() == ("node-1", "node-2")
+
+
+def test_a_node_s_defaults_are_the_cluster_s():
+    assert ClusterConfig().node_settings() == NodeSettings()
 
 
 def test_what_concerns_a_node_reaches_it():
