@@ -198,10 +198,9 @@ class Reads:
             source = ServedFrom.NEGATIVE_ENTRY if entry.negative else ServedFrom.QUERY_CACHE
             return self._from_cache(entry, source, now)
         miss = core.queries.miss_reason(key) if core.queries.ttl else MissReason.NOT_CACHEABLE
-        flushes = core.queries.flushes
+        read = core.queries.begin()
         response = await core.store(operation, request)
-        if flushes == core.queries.flushes:
-            core.queries.keep(key, response, core.clock.now())
+        core.queries.keep(key, response, read, core.clock.now())
         return core.answer(response, ServedFrom.STORE, miss)
 
     def _count_result_set(self, operation: str, *, hit: bool) -> None:

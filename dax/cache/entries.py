@@ -26,7 +26,8 @@ class Entry:
     """One cached answer.
 
     stored_at, expires_at: seconds of the cluster's clock (`FOREVER` = no expiry by time).
-    size: what it counts against the capacity. sequence: the replication log's position that it came from.
+    size: what it counts against the capacity. sequence: the replication log's position that it came from, or,
+    of a result set, the number of the node's read that brought it.
     json, json_head: the DynamoDB-JSON body and the head lines that belong to it; None until that wire asks.
     binary: the response as the DAX binary protocol sends it, or None until that wire asks.
     """
@@ -82,8 +83,10 @@ class QueryEntry(Entry):
 
     __slots__ = ("_response",)
 
-    def __init__(self, response: Response, stored_at: float, expires_at: float, size: int) -> None:
-        super().__init__(stored_at, expires_at, size, 0)
+    def __init__(
+        self, response: Response, stored_at: float, expires_at: float, size: int, sequence: int
+    ) -> None:
+        super().__init__(stored_at, expires_at, size, sequence)
         self._response = response
 
     @property

@@ -3,6 +3,9 @@
 Two requests share an entry when they are one request: a parameter at its default equals an absent one, a
 number equals its other spellings, members of a set have no order. Expression texts are compared as they are
 written. Item writes do not touch this cache: only TTL, recency and a flush remove a result.
+
+Of reads of one result set that are under way together the one that began last is the newest, whichever ends
+last: what an earlier one brings never takes its place.
 """
 
 from __future__ import annotations
@@ -39,20 +42,30 @@ class QueryCache(EntryCache[QueryKey, QueryEntry]):
         super().__init__(capacity, removal_memory)
         self.ttl = ttl
         self._unit_size = unit_size
-        self.flushes = 0
-        """How often something was flushed: what was read before a flush is not to be kept after it."""
+        self._begun = 0
+        self._void = 0
 
-    def keep(self, key: QueryKey, response: Response, now: float) -> bool:
-        """Make `response` the answer to `key`. False when it does not fit or results are not cached."""
-        if not self.ttl:
+    def begin(self) -> int:
+        """The number of a read that begins now: later ones have higher numbers."""
+        self._begun += 1
+        return self._begun
+
+    def keep(self, key: QueryKey, response: Response, read: int, now: float) -> bool:
+        """Make `response`, which the read of that number brought, the answer to `key`.
+
+        False when it does not fit, results are not cached, the read began before a flush, or a later one has
+        brought its result already.
+        """
+        present = self.peek(key)
+        if not self.ttl or read <= self._void or (present is not None and present.sequence > read):
             return False
         kept = {name: value for name, value in response.items() if name != "ConsumedCapacity"}
         size = 1 if self._unit_size else self._weight(key, kept)
-        return self.put(key, QueryEntry(kept, now, now + self.ttl, size), now)
+        return self.put(key, QueryEntry(kept, now, now + self.ttl, size, read), now)
 
     def flush(self, table: str | None = None) -> int:
         """Empty one table's results, or everything; how many entries that were."""
-        self.flushes += 1
+        self._void = self._begun
         return self.remove_if(lambda held: table is None or held[0] == table, RemovalReason.FLUSH)
 
     def _weight(self, key: QueryKey, response: Response) -> int:

@@ -803,6 +803,25 @@ async def test_what_is_read_before_a_flush_is_not_kept_after_it(world, make_item
         node.flush(cache="both")
 
 
+@pytest.mark.parametrize("later", ["answered", "failed"])
+async def test_of_concurrent_reads_of_a_result_set_the_last_begun_is_kept(world, later):
+    world.start()
+    world.around_put("a", v=1)
+    held = world.store.hold("Query", executed=True)
+    older = asyncio.ensure_future(world.run("Query", **query()))
+    await held.reached.wait()
+    world.around_put("a", v=2)
+    if later == "failed":
+        world.store.fail("Query", ServiceError("InternalServerError", "broken", status=500))
+    newer = await asyncio.gather(world.run("Query", **query()), return_exceptions=True)
+    held.release()
+    assert (await older).response["Items"][0]["v"] == {"N": "1"}  # what it read is its caller's answer
+    kept = await world.run("Query", **query())
+    assert kept.served_from is QUERY
+    expected = newer[0] if later == "answered" else await older
+    assert kept.response == expected.response
+
+
 async def test_failures_are_counted_by_whose_fault_they_are(world, make_item):
     node = world.start()
     world.store.fail("GetItem", ServiceError("InternalServerError", "broken", status=500))

@@ -94,7 +94,7 @@ def test_a_value_that_is_not_valid_has_no_key():
 def test_an_entry_forgets_the_consumed_capacity_and_weighs_its_items():
     cache = QueryCache(10_000, 300, 10)
     response = {"Items": [{"v": {"S": "x" * 100}}] * 3, "Count": 3, "ConsumedCapacity": {"CapacityUnits": 1}}
-    assert cache.keep(key(), response, 0.0)
+    assert cache.keep(key(), response, 1, 0.0)
     entry = cache.peek(key())
     assert entry is not None
     assert (entry.negative, entry.response) == (False, {"Items": response["Items"], "Count": 3})
@@ -103,8 +103,8 @@ def test_an_entry_forgets_the_consumed_capacity_and_weighs_its_items():
 
 def test_an_empty_page_in_the_middle_is_not_negative():
     cache = QueryCache(10_000, 300, 10)
-    cache.keep(key(), {"Items": [], "Count": 0, "LastEvaluatedKey": {"pk": {"S": "a"}}}, 0.0)
-    cache.keep(key(Limit=1), {"Items": [], "Count": 0}, 0.0)
+    cache.keep(key(), {"Items": [], "Count": 0, "LastEvaluatedKey": {"pk": {"S": "a"}}}, 1, 0.0)
+    cache.keep(key(Limit=1), {"Items": [], "Count": 0}, 1, 0.0)
     entries = [cache.peek(each) for each in (key(), key(Limit=1))]
     assert [entry.negative for entry in entries if entry is not None] == [False, True]
 
@@ -112,5 +112,5 @@ def test_an_empty_page_in_the_middle_is_not_negative():
 def test_a_table_is_flushed_alone():
     cache = QueryCache(10_000, 300, 10)
     for table in ("Table", "Other"):
-        cache.keep((table, "Scan", b"{}"), {"Items": [], "Count": 0}, 0.0)
+        cache.keep((table, "Scan", b"{}"), {"Items": [], "Count": 0}, 1, 0.0)
     assert (cache.flush("Table"), cache.flush("Table"), cache.flush()) == (1, 0, 1)
