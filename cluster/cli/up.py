@@ -32,6 +32,7 @@ from cluster.cli.values import Bytes, format_bytes
 from cluster.config import ClusterConfig, ConfigError
 from cluster.live import LiveCluster, start_live
 from cluster.runtime import live
+from cluster.runtime.garbage import survivors_set_aside
 from cluster.runtime.listener import CannotListen
 
 _DEFAULTS = ClusterConfig()
@@ -216,7 +217,8 @@ async def _serve(
             print(orjson.dumps(_places(cluster, tables)).decode(), flush=True)
         else:
             _first_screen(cluster, with_samples)
-        await stopped.wait()
+        with survivors_set_aside():
+            await stopped.wait()
     finally:
         await cluster.stop()
     if not as_json:
