@@ -37,7 +37,6 @@ _KIND = "KeyConditionExpression"
 _INVALID = "One or more parameter values were invalid: "
 _INDEXABLE = frozenset(("=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"))
 _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-MAX_CONDITIONS = 2
 _COMPILED_FORMS = 2048
 
 
@@ -80,25 +79,27 @@ class KeyConditions:
         self._find_tests = find_tests
         self._tests: Mapping[str, KeyTest] | None = None
 
-    def check(self, most: int = MAX_CONDITIONS) -> Mapping[str, KeyTest]:
-        """The test of each attribute; ValidationException for what cannot be a condition on keys.
-
-        `most` is how many attributes a key may have: more than two only where indexes with keys of several
-        attributes are meant.
-        """
+    def check(self) -> Mapping[str, KeyTest]:
+        """The test of each attribute; ValidationException for what cannot be a condition on keys."""
         if self._tests is None:
             self._tests = self._find_tests()
-        if not 0 < len(self._tests) <= most:
+        if not self._tests:
             raise validation_error("Conditions can be of length 1 or 2 only")
         return self._tests
 
     def bind(self, schema: KeySchema) -> KeyCondition:
         """The condition on the keys of a table or index.
 
-        Raises ValidationException when it does not fit the schema: a missing partition key, an attribute
-        that is no key, a type that is not the key's, an operator that a partition key does not take.
+        Raises ValidationException when it does not fit the schema: too many attributes, a missing partition
+        key, an attribute that is no key, a type that is not the key's, an operator that a partition key does
+        not take, a sort attribute after one that is left out or has a range.
         """
-        tests = dict(self.check(max(MAX_CONDITIONS, len(schema.names))))
+        tests = dict(self.check())
+        if len(tests) > len(schema.names):
+            raise validation_error(
+                f"The number of query conditions ({len(tests)}) exceeds "
+                f"the number of key attributes defined in the schema ({len(schema.names)})"
+            )
         partition = _partition(schema, tests)
         sort = _sort(schema, tests)
         prefix = partition_prefix(schema, partition)
@@ -198,41 +199,53 @@ def _operator(part: ast.Comparison | ast.Between | ast.Function) -> str:
 
 
 def _partition(schema: KeySchema, tests: dict[str, KeyTest]) -> Item:
-    """The values of the partition attributes, taken out of `tests`."""
-    if len(tests) > len(schema.names) and schema.partition.name in tests:
-        raise _unsupported()
+    """The values of the partition attributes, taken out of `tests`: each must be equal to something."""
     partition: dict[str, AttributeValue] = {}
+    unequal: list[str] = []
     for attribute in schema.partition_attributes:
         test = tests.pop(attribute.name, None)
-        if test is None:
-            if len(tests) > len(schema.names):
-                raise _unsupported()
-            raise validation_error(f"Query condition missed key schema element: {attribute.name}")
-        _check_operands(attribute, test, MAX_PARTITION_BYTES)
-        if test.operator != "=":
-            raise _unsupported()
-        partition[attribute.name] = test.operands[0]
+        if test is None and not schema.is_multi_attribute:
+            raise _missed(attribute)
+        if test is not None:
+            _check_operands(attribute, test, MAX_PARTITION_BYTES)
+        if test is not None and test.operator == "=":
+            partition[attribute.name] = test.operands[0]
+        else:
+            unequal.append(attribute.name)
+    if unequal and not schema.is_multi_attribute:
+        raise _unsupported()
+    if unequal:
+        raise validation_error(
+            f"HASH key attributes {', '.join(unequal)} must have equality conditions specified in the query"
+        )
     return partition
 
 
 def _sort(schema: KeySchema, tests: dict[str, KeyTest]) -> tuple[KeyTest, ...]:
     """The tests on the sort attributes: equalities from the first on, the last one anything."""
     sort: list[KeyTest] = []
+    unequal: list[str] = []
     for attribute in schema.sort_attributes:
-        test = tests.get(attribute.name)
+        test = tests.pop(attribute.name, None)
         if test is None:
-            break
+            unequal.append(attribute.name)
+            continue
         _check_operands(attribute, test, MAX_SORT_BYTES)
+        if unequal:
+            raise validation_error(
+                f"RANGE key attributes {', '.join(unequal)} must have equality conditions specified "
+                f"in the query because a condition is present on key attribute {attribute.name}"
+            )
         sort.append(test)
-        del tests[attribute.name]
         if test.operator != "=":
-            break
+            unequal.append(attribute.name)
     if tests:
-        remaining = schema.sort_attributes[len(sort) :]
-        if not remaining or (sort and sort[-1].operator != "="):
-            raise _unsupported()
-        raise validation_error(f"Query condition missed key schema element: {remaining[0].name}")
+        raise _missed(schema.sort_attributes[len(sort)])
     return tuple(sort)
+
+
+def _missed(attribute: KeyAttribute) -> ServiceError:
+    return validation_error(f"Query condition missed key schema element: {attribute.name}")
 
 
 def _unsupported() -> ServiceError:

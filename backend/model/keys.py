@@ -56,6 +56,8 @@ class KeySchema:
     sort_attributes: tuple[KeyAttribute, ...] = field(init=False, repr=False, compare=False)
     attributes: tuple[KeyAttribute, ...] = field(init=False, repr=False, compare=False)
     names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    is_multi_attribute: bool = field(init=False, repr=False, compare=False)
+    """Whether it has more than one attribute of a kind, as only a global index may."""
     encode: Callable[[Item], bytes] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -66,6 +68,7 @@ class KeySchema:
         derive(self, "sort_attributes", sorts)
         derive(self, "attributes", partitions + sorts)
         derive(self, "names", tuple(attribute.name for attribute in partitions + sorts))
+        derive(self, "is_multi_attribute", len(partitions) > 1 or len(sorts) > 1)
         derive(self, "encode", _encoder(partitions, sorts))
 
 

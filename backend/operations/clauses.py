@@ -10,14 +10,12 @@ from __future__ import annotations
 from backend.errors import validation_error
 from backend.expressions import legacy
 from backend.expressions.conditions import Condition, condition
-from backend.expressions.key_conditions import MAX_CONDITIONS, KeyConditions, key_condition
+from backend.expressions.key_conditions import KeyConditions, key_condition
 from backend.expressions.projections import Projection, projection
 from backend.expressions.scope import Scope
 from backend.expressions.updates import Update, update
 from backend.protocol import Request
 
-MAX_INDEX_KEY_ATTRIBUTES = 8
-"""Four partition and four sort attributes."""
 _INVALID = "One or more parameter values were invalid: "
 
 
@@ -83,8 +81,7 @@ def query_clauses_of(request: Request) -> tuple[KeyConditions, Condition | None,
         if compiled_projection is None:
             compiled_projection = projection_of(request)
     scope.check_all_used()
-    # Only an index can have a key of more than two attributes.
-    key.check(MAX_CONDITIONS if request.get("IndexName") is None else MAX_INDEX_KEY_ATTRIBUTES)
+    key.check()
     return key, compiled_filter, compiled_projection
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as Choice
 
+from backend.errors import ServiceError, validation_error
+
 PathPart = str | int
 """A map key or a list index."""
 
@@ -157,10 +159,20 @@ class Ordering:
 
 
 @dataclass(frozen=True, slots=True)
+class NotAPath:
+    """A term to project that is no path. The service refuses it only once it has found table and index."""
+
+    position: str
+
+    def refusal(self) -> ServiceError:
+        return validation_error(f"Unexpected path component at {self.position}")
+
+
+@dataclass(frozen=True, slots=True)
 class Select:
     """`projection` is None for `*`."""
 
-    projection: tuple[Path, ...] | None
+    projection: tuple[Path | NotAPath, ...] | None
     target: Target
     where: Expression | None
     order_by: tuple[Ordering, ...] = ()

@@ -123,20 +123,23 @@ class _Parser(Cursor):
                 order_by.append(self._ordering())
         return ast.Select(projection, target, where, tuple(order_by))
 
-    def _projection(self) -> tuple[ast.Path, ...]:
+    def _projection(self) -> tuple[ast.Path | ast.NotAPath, ...]:
         paths = [self._projected_path()]
         while self.take_symbol(","):
             paths.append(self._projected_path())
         return tuple(paths)
 
-    def _projected_path(self) -> ast.Path:
+    def _projected_path(self) -> ast.Path | ast.NotAPath:
         term = self._expression()
-        if not isinstance(term, ast.Path):
-            position = getattr(term, "position", self.token.position)
-            raise validation_error(f"Unexpected path component at {position}")
-        if self.token.is_keyword("as") or self.token.kind in (Kind.NAME, Kind.QUOTED_NAME):
-            raise validation_error("Aliasing is not supported")
-        return term
+        alias = self.token.is_keyword("as") or self.token.kind in (Kind.NAME, Kind.QUOTED_NAME)
+        if isinstance(term, ast.Path):
+            if alias:
+                raise validation_error("Aliasing is not supported")
+            return term
+        no_path = ast.NotAPath(getattr(term, "position", self.token.position))
+        if alias:
+            raise no_path.refusal()
+        return no_path
 
     def _ordering(self) -> ast.Ordering:
         path = self._expression()

@@ -72,13 +72,14 @@ def plan_read(engine: Engine, select: ast.Select, parameters: Parameters, within
     table = engine.catalog.get(select.target.table)
     if select.target.index is not None:
         _index_of(table, select.target.index)
+    projected = _projected(select)
     found = primary_key(select.where, table.schema, parameters)
     if found is None or found[1] or select.target.index is not None or select.order_by:
         raise validation_error(
             f"Select statements within {within} must specify the primary key in the where clause."
         )
     key = table.schema.encode(check_key(table.schema, found[0]))
-    return PlannedRead(table, key, _projector(select.projection))
+    return PlannedRead(table, key, _projector(projected))
 
 
 # Pages
@@ -90,25 +91,38 @@ def select(engine: Engine, statement: ast.Select, parameters: Parameters, reques
     index = None if statement.target.index is None else _index_of(table, statement.target.index)
     if index is not None and index.is_global and request.get("ConsistentRead"):
         raise validation_error("Strongly consistent read is not supported on Global Secondary Indexes")
+    projected = _projected(statement)
     source = Source(engine, {**request, "TableName": table.name, "IndexName": index and index.name})
-    if statement.projection is not None:
-        source.check_projected(dict.fromkeys(path.attribute for path in statement.projection))
+    if projected is not None:
+        source.check_projected(dict.fromkeys(path.attribute for path in projected))
     plan = read_plan(statement, source.schema, parameters)
     if plan.keyed and index is not None:
         _check_filter(plan, table, index)
-    return _pages(engine, source, statement, plan, parameters, request)
+    return _pages(engine, source, plan, _projector(projected), parameters, request)
 
 
 def _index_of(table: Table, name: str) -> Index:
     index = table.indexes.get(name)
     if index is None:
         raise validation_error("The table does not have the specified index")
-    if len(index.schema.partition_attributes) > 1 or len(index.schema.sort_attributes) > 1:
+    if index.schema.is_multi_attribute:
         raise validation_error(
             "PartiQL statements cannot be executed on tables with multi-attribute HASH keys "
             "or multi-attribute RANGE keys."
         )
     return index
+
+
+def _projected(select: ast.Select) -> tuple[ast.Path, ...] | None:
+    """The paths to project; None for all attributes. Raises ValidationException for any other term."""
+    if select.projection is None:
+        return None
+    projected = []
+    for term in select.projection:
+        if isinstance(term, ast.NotAPath):
+            raise term.refusal()
+        projected.append(term)
+    return tuple(projected)
 
 
 def _check_filter(plan: ReadPlan, table: Table, index: Index) -> None:
@@ -127,15 +141,14 @@ def _check_filter(plan: ReadPlan, table: Table, index: Index) -> None:
 def _pages(
     engine: Engine,
     source: Source,
-    statement: ast.Select,
     plan: ReadPlan,
+    project: Callable[[Item], Item],
     parameters: Parameters,
     request: Request,
 ) -> Response:
     """Read partitions (or scan) from where the token left off until something ends the page."""
     condition = translate.compiled(plan.filter, parameters)
     keep = None if condition is None else condition.matches
-    project = _projector(statement.projection)
     ranges = _ranges(source, plan)
     digest = _digest(request)
     number, start = _position(request.get("NextToken"), digest, len(ranges))

@@ -129,17 +129,15 @@ def _check_global_keys(elements: KeyElements) -> None:
     if kinds[0] != "HASH":
         raise validation_error("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
     if len(set(names)) != len(names):
-        if len(names) == 2:
-            _check_simple_keys(elements)
-        raise validation_error(
-            f"Invalid KeySchema: The KeySchema contains duplicate attribute names: {_print(names)}"
-        )
+        raise validation_error("The KeySchema contains multiple key attributes with the same name")
     if kinds != sorted(kinds):
-        raise validation_error("Invalid KeySchema: All HASH key elements must precede the RANGE key elements")
+        raise validation_error(
+            f"{INVALID}All HASH key attributes must precede RANGE key attributes in the KeySchema"
+        )
     for kind in ("HASH", "RANGE"):
         if kinds.count(kind) > MAX_KEY_ATTRIBUTES:
             raise validation_error(
-                f"Invalid KeySchema: The number of {kind} key elements exceeds {MAX_KEY_ATTRIBUTES}"
+                f"{INVALID}The KeySchema exceeds the maximum allowed number of {kind} key attributes"
             )
 
 

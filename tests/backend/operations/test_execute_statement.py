@@ -538,11 +538,20 @@ def test_an_index_of_several_key_attributes_is_refused_before_what_else_is_wrong
     )
     for where in ("", " WHERE h1 = 'a'", " WHERE h1 = 5", " WHERE id = 'a'"):
         assert refusal(f'SELECT * FROM "multi"."gsi"{where}') == refused
+    assert refusal('SELECT COUNT(*) FROM "multi"."gsi"') == refused
     assert refusal('SELECT * FROM "multi"."gsi" WHERE h1 = ?', n("1e99999999999"))[1] != refused[1]
     assert items("SELECT * FROM multi WHERE id = 'a'") == []
 
 
 # Refusals
+
+
+def test_only_paths_are_projected(refusal):
+    for term, position in [("COUNT(*)", "1:8:5"), ("attribute_exists(ss)", "1:8:16")]:
+        assert refusal(f"SELECT {term} FROM hash WHERE pk = 'a'") == (
+            "ValidationException",
+            f"Unexpected path component at {position}",
+        )
 
 
 def test_in_takes_so_many(refusal, items, item):

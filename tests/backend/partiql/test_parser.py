@@ -181,8 +181,7 @@ def test_not_well_formed(text: str, detail: str):
         ('SELECT * FROM "t"."" WHERE pk = 1', "Path component cannot be an empty string"),
         ('SELECT * FROM "" WHERE pk = 1', "Path component cannot be an empty string"),
         ("INSERT INTO t.i VALUE {'pk': 1}", "FROM clause may only contain a single table name"),
-        ("SELECT attribute_exists(ss) FROM t WHERE pk = 1", "Unexpected path component at 1:8:16"),
-        ("SELECT COUNT(*) FROM t", "Unexpected path component at 1:8:5"),
+        ("SELECT COUNT(*) n FROM t", "Unexpected path component at 1:8:5"),
     ],
 )
 def test_refusals_without_the_envelope(text: str, message: str):
