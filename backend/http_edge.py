@@ -23,6 +23,7 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_exceptions import HttpProcessingError
 
 from backend.errors import ServiceError
+from backend.incomplete import INCOMPLETE_BYTES, IncompleteRequests
 from backend.protocol import Entropy, Now, Request
 from backend.protocol_checks import (
     MAX_BODY,
@@ -82,6 +83,11 @@ def is_plain(request: web.BaseRequest) -> bool:
     return request.version == HttpVersion11 and request.keep_alive
 
 
+def _cut_off(transport: asyncio.Transport) -> None:
+    log.warning("cut off a client: its request is not complete, and too many bytes of such requests are here")
+    transport.abort()
+
+
 class Front(ABC):
     """A protocol factory for asyncio servers, one protocol a connection.
 
@@ -93,6 +99,7 @@ class Front(ABC):
         self._now = now
         self._region = region
         self._server: web.Server | None = None
+        self._incomplete = IncompleteRequests(INCOMPLETE_BYTES, _cut_off)
         self._date_second = -1
         self._date = ""
 
@@ -142,10 +149,27 @@ class Front(ABC):
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         content = request.content
         # Most requests arrive in one piece, the limit being far above it.
-        body = content.read_nowait() if content.is_eof() else await _read(request)
+        body = content.read_nowait() if content.is_eof() else await self._read(request)
         if body is None:
             return self._too_large()
         return self.shortcut(request, body) or await self.answer(request, body)
+
+    async def _read(self, request: web.BaseRequest) -> bytes | None:
+        """The whole body, or None when it is over the protocol's limit, however it was sent."""
+        if (request.content_length or 0) > MAX_BODY:
+            return None
+        transport, body = request.transport, bytearray()
+        if transport is None:
+            raise ConnectionResetError("the client has gone away")
+        try:
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    return None
+                self._incomplete.note(transport, len(body))
+        finally:
+            self._incomplete.forget(transport)
+        return bytes(body)
 
     async def answer(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
         """The answer of the protocol to a request that was read."""
@@ -197,16 +221,3 @@ class Front(ABC):
         response = web.Response(status=413, headers={"x-amzn-RequestId": self.request_ids.next()})
         response.enable_chunked_encoding()
         return response
-
-
-async def _read(request: web.BaseRequest) -> bytes | None:
-    """The whole body, or None when it is over the protocol's limit, however it was sent."""
-    length = request.content_length
-    if length is not None:
-        return None if length > MAX_BODY else await request.content.read()
-    body = bytearray()
-    async for chunk in request.content.iter_any():
-        body += chunk
-        if len(body) > MAX_BODY:
-            return None
-    return bytes(body)

@@ -9,6 +9,7 @@ import logging
 import re
 import zlib
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -17,6 +18,7 @@ import pytest_asyncio
 
 from backend.errors import ServiceError
 from backend.http import StoreFront
+from backend.incomplete import IncompleteRequests
 from backend.protocol import Request, Response
 from backend.protocol_checks import MAX_BODY
 
@@ -286,6 +288,36 @@ async def test_the_limit_holds_for_chunked_bodies(endpoint: Endpoint) -> None:
 
     assert (await endpoint.send(chunks(MAX_BODY)))[0] == 404
     assert (await endpoint.send(chunks(MAX_BODY + 1)))[0] == 413
+
+
+async def test_half_requests_are_bounded_over_all_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrived: asyncio.Queue[int] = asyncio.Queue()
+
+    class Watched(IncompleteRequests[asyncio.Transport]):
+        def note(self, connection: asyncio.Transport, size: int) -> None:
+            super().note(connection, size)
+            arrived.put_nowait(size)
+
+    monkeypatch.setattr("backend.http_edge.INCOMPLETE_BYTES", 20_000)
+    monkeypatch.setattr("backend.http_edge.IncompleteRequests", Watched)
+    front = StoreFront(ScriptedBackend(), lambda n: bytes(range(n)), lambda: 0.0)
+    server = await asyncio.get_running_loop().create_server(front, "127.0.0.1", 0)
+    connections = []
+    for _ in range(3):
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000\r\n\r\n" + b"a" * 7_000)
+        while await arrived.get() < 7_000:
+            pass
+        connections.append((reader, writer))
+    with suppress(ConnectionResetError):
+        assert await connections[0][0].read() == b""  # it has waited for longest
+    for reader, writer in connections[1:]:
+        writer.write(b"a" * 1_000)
+        assert (await reader.readuntil(b"\r\n")).startswith(b"HTTP/1.1 404")
+    for _, writer in connections:
+        writer.close()
+    server.close()
+    await front.shutdown(1)
 
 
 async def test_large_answers_are_compressed_on_request(endpoint: Endpoint) -> None:

@@ -6,6 +6,7 @@ Rules of this file:
   waits in its buffer; once that is large, or the peer does not read its answers, its socket is not read any
   more. A peer that takes nothing of an answer for some time is cut off, and sooner where all of them keep
   too much waiting.
+* What all peers together have sent of requests that are not complete is bounded (`backend.incomplete`).
 * After a bounded number of requests answered within one turn of the loop, the others get theirs.
 * An idle connection is never closed: JavaScript clients do not notice and hang. Only a greeting, and a
   request that has begun, must be complete within their time.
@@ -23,6 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
+from backend.incomplete import INCOMPLETE_BYTES, IncompleteRequests
 from backend.protocol import Entropy
 from dax.node import Node
 from dax.wire.binary import errors
@@ -64,7 +66,8 @@ class BinaryOptions:
     greeting_timeout: from the connection to the end of its greeting. request_timeout: from the first byte of
     a request to its last; generous, since Go clients begin one and then look something up. reading_timeout:
     for a peer to take some of an answer that waits. max_connections: of this node. max_unread_bytes: of
-    answers that wait for peers, at all connections of this node.
+    answers that wait for peers, at all connections of this node. max_incomplete_bytes: of requests that wait
+    for their rest, at all of them.
     """
 
     service: ServiceOptions = field(default_factory=ServiceOptions)
@@ -74,6 +77,7 @@ class BinaryOptions:
     reading_timeout: float = 60.0
     max_connections: int = 10_000
     max_unread_bytes: int = 512 * 1024 * 1024
+    max_incomplete_bytes: int = INCOMPLETE_BYTES
 
 
 class BinaryFront:
@@ -103,6 +107,7 @@ class BinaryFront:
         self.service = Service(node, directory, lists, now, entropy, self.options.service)
         self.connections: dict[ServerProtocol, None] = {}
         self.not_reading: dict[ServerProtocol, None] = {}
+        self.incomplete = IncompleteRequests(self.options.max_incomplete_bytes, _cut_off_incomplete)
         self.closing = False
         self._waiting: list[asyncio.Future[None]] = []
 
@@ -148,6 +153,7 @@ class BinaryFront:
     def _closed(self, connection: ServerProtocol) -> None:
         self.connections.pop(connection, None)
         self.not_reading.pop(connection, None)
+        self.incomplete.forget(connection)
         if not self.connections:
             for left in self._waiting:
                 _set(left)
@@ -248,7 +254,9 @@ class ServerProtocol(asyncio.Protocol):
             if event is NEED_DATA or event is PAUSED:
                 self._await_data()
                 return
-            self._disarm()
+            if self._timer is not None:
+                self._disarm()
+                self._front.incomplete.forget(self)
             if isinstance(event, ConnectionClosed):
                 transport.close()
                 return
@@ -304,6 +312,8 @@ class ServerProtocol(asyncio.Protocol):
     def _await_data(self) -> None:
         connection = self._connection
         self._read_on()
+        if connection.unread:
+            self._front.incomplete.note(self, connection.unread)
         if connection.state is State.PREAMBLE:
             return
         if connection.unread:
@@ -390,6 +400,10 @@ class ServerProtocol(asyncio.Protocol):
         """Break the connection; what has not been sent is lost."""
         if self._transport is not None:
             self._transport.abort()
+
+
+def _cut_off_incomplete(connection: ServerProtocol) -> None:
+    connection.cut_off("its request is not complete, and too many bytes of such requests are here")
 
 
 def _set(future: asyncio.Future[None]) -> None:

@@ -434,6 +434,31 @@ async def test_answers_that_nobody_reads_are_bounded_over_all_connections(make_f
     assert len(front.not_reading) == 2
 
 
+async def test_half_requests_are_bounded_over_all_connections(make_front, world, caplog):
+    front = make_front(max_incomplete_bytes=10_000)
+    whole = Call(methods.GET_ITEM, [b"music", b"k" * 8_000, None])
+    clients = [Client(front) for _ in range(5)]
+    sent = [client.codec.send(whole) for client in clients]
+    for number, client in enumerate(clients):
+        client.say(sent[number][:2_000])
+        client.say(sent[number][2_000:4_000])
+    # Who was slowest had to go; the others are answered, and those who come after them.
+    assert [client.transport.aborted for client in clients] == [True, True, True, False, False]
+    assert "too many bytes of such requests" in caplog.text
+    for client in clients[:3]:
+        client.protocol.connection_lost(None)
+    for number in (3, 4):
+        clients[number].say(sent[number][4_000:])
+        await world.settle()
+        assert isinstance(clients[number].answers(), Failure | Reply)
+    for client in [Client(front) for _ in range(20)]:
+        start = client.codec.send(whole)
+        client.say(start[:6_000])
+        client.say(start[6_000:])
+        await world.settle()
+        assert isinstance(client.answers(), Failure | Reply)
+
+
 async def test_one_request_waits_and_no_other_connection_does(front, world):
     waiting, other = Client(front), Client(front)
     world.gate = asyncio.Event()
