@@ -1,15 +1,19 @@
 """BatchWriteItem: up to 25 puts and deletes of several tables.
 
-Rules: a wrong item or a missing table refuses the whole batch and nothing is written; a throttled write
-comes back in UnprocessedItems, and if all are, the throttling is the answer. What is written is written in
-one storage transaction. Public source: DynamoDB API Reference, "BatchWriteItem".
+Rules: a wrong item or a missing table refuses the whole batch and nothing is written; an item without the
+table's key is told as a wrong key, not as PutItem tells it; an item may be named once, whether its table goes
+by name or by ARN; a throttled write comes back in UnprocessedItems, and if all are, the throttling is the
+answer. What is written is written in one storage transaction.
+Public source: DynamoDB API Reference, "BatchWriteItem".
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, validation_error
+from backend.model.keys import key_mismatch
 from backend.model.sizes import check_item_size
 from backend.model.values import normalise_and_measure, normalise_item
 from backend.operations.accounting import (
@@ -50,8 +54,10 @@ def _row(one: Request) -> Row | None:
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     tables = {name: engine.catalog.get(name) for name in request["RequestItems"]}
     prepared = {
-        name: _prepare(engine, tables[name], request["RequestItems"][name], plan[name]) for name in tables
+        name: _prepare(engine, table, request["RequestItems"][name], plan[name])
+        for name, table in tables.items()
     }
+    _check_distinct(write for writes in prepared.values() for write, _, _ in writes)
     admitted: list[Write] = []
     keys: list[tuple[str, Item]] = []
     unprocessed: dict[str, list[Any]] = {}
@@ -89,19 +95,27 @@ def _prepare(
 ) -> list[tuple[Write, Item, Request]]:
     """The writes of one table with the keys they touch and the requests they come from."""
     writes = []
-    seen: set[bytes] = set()
     for one, row in zip(requests, rows, strict=True):
         if row is None:
             key = one["DeleteRequest"]["Key"]
             write = prepare_delete(engine, table, one["DeleteRequest"], None)
         else:
             key = row[0]
+            if any(
+                attribute.type not in key.get(attribute.name, ()) for attribute in table.schema.attributes
+            ):
+                raise key_mismatch()
             write = prepare_put(engine, table, one, row, None)
-        if write.key in seen:
-            raise validation_error(DUPLICATES)
-        seen.add(write.key)
         writes.append((write, key, one))
     return writes
+
+
+def _check_distinct(writes: Iterable[Write]) -> None:
+    seen: set[tuple[str, bytes]] = set()
+    for write in writes:
+        if (write.table.id, write.key) in seen:
+            raise validation_error(DUPLICATES)
+        seen.add((write.table.id, write.key))
 
 
 def metrics_by_table(

@@ -1,7 +1,7 @@
 """DeleteTable: the table with its items and indexes; its stream stays readable.
 
-Rules: a table in transition is in use; a protected table is refused. The answer says DELETING and names no
-global indexes.
+Rules: a table in transition is in use; a protected table is refused. The answer says DELETING, and neither
+what the table was declared to be nor when it was made.
 Public source: DynamoDB API Reference, "DeleteTable".
 """
 
@@ -16,6 +16,23 @@ from backend.protocol import Request, Response
 if TYPE_CHECKING:
     from backend.engine import Engine
 
+_TOLD = frozenset(
+    [
+        "BillingModeSummary",
+        "DeletionProtectionEnabled",
+        "ItemCount",
+        "LatestStreamArn",
+        "LatestStreamLabel",
+        "ProvisionedThroughput",
+        "StreamSpecification",
+        "TableArn",
+        "TableId",
+        "TableName",
+        "TableSizeBytes",
+        "TableStatus",
+    ]
+)
+
 
 def validate(request: Request) -> None:
     """Names are all there is to judge, and `backend.validation` has."""
@@ -28,8 +45,7 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
             "Resource cannot be deleted as it is currently protected against deletion. "
             "Disable deletion protection first."
         )
-    answer = description(engine, table, "DELETING")
-    answer.pop("GlobalSecondaryIndexes", None)
+    answer = {name: part for name, part in description(engine, table, "DELETING").items() if name in _TOLD}
     engine.streams.disable(table)
     engine.expiry.disable(table)
     engine.catalog.drop(table)

@@ -1,7 +1,8 @@
 """How tables and indexes are described: the TableDescription of every operation that answers with one.
 
 Rules: absent things have no member rather than an empty one; a provisioned table has no BillingModeSummary;
-an on-demand one reports a throughput of 0 and 0; a table still being created reports no counts but 0.
+an on-demand one reports a throughput of 0 and 0; a table still being created reports no counts but 0, and a
+warm throughput only if it was asked for one.
 Times are seconds since the epoch.
 """
 
@@ -51,8 +52,8 @@ def describe(table: Table, now: float, status: str | None = None) -> dict[str, A
         answer["TableClassSummary"] = {"TableClass": table.table_class}
     if table.encryption and table.encryption.get("Enabled"):
         answer["SSEDescription"] = _encryption(table)
-    if not is_new:
-        answer["WarmThroughput"] = _warm(table, table.throughput, table.warm_throughput)
+    if table.warm_throughput or not is_new:
+        answer["WarmThroughput"] = _warm(table, table.throughput, table.warm_throughput, is_new)
     return answer
 
 
@@ -80,15 +81,17 @@ def _index(table: Table, index: Index) -> dict[str, Any]:
 
 def _global_index(table: Table, index: Index, now: float, status: str | None) -> dict[str, Any]:
     status = status or index.status(now)
+    definition = index.definition
     answer = _index(table, index)
     answer["IndexStatus"] = status
-    answer["ProvisionedThroughput"] = index.throughput_history.describe(index.definition.throughput, now)
+    answer["ProvisionedThroughput"] = index.throughput_history.describe(definition.throughput, now)
     if status == "CREATING" and table.status(now) != "CREATING" and index.active_from > table.created:
         answer["Backfilling"] = True
-    if index.definition.on_demand_throughput:
-        answer["OnDemandThroughput"] = index.definition.on_demand_throughput
-    if status != "CREATING":
-        answer["WarmThroughput"] = _warm(table, index.definition.throughput, index.definition.warm_throughput)
+    if definition.on_demand_throughput:
+        answer["OnDemandThroughput"] = definition.on_demand_throughput
+    if definition.warm_throughput or status != "CREATING":
+        is_new = status == "CREATING"
+        answer["WarmThroughput"] = _warm(table, definition.throughput, definition.warm_throughput, is_new)
     return answer
 
 
@@ -96,16 +99,14 @@ def _key_schema(declared: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
     return [{"AttributeName": name, "KeyType": kind} for name, kind in declared]
 
 
-def _warm(table: Table, throughput: Throughput, asked: Any) -> dict[str, Any]:
+def _warm(table: Table, throughput: Throughput, asked: Any, is_new: bool) -> dict[str, Any]:
     if asked:
-        return {**asked, "Status": "ACTIVE"}
-    if table.billing_mode == PAY_PER_REQUEST:
-        return {**_ON_DEMAND_WARM, "Status": "ACTIVE"}
-    return {
-        "ReadUnitsPerSecond": throughput.read,
-        "WriteUnitsPerSecond": throughput.write,
-        "Status": "ACTIVE",
-    }
+        units = asked
+    elif table.billing_mode == PAY_PER_REQUEST:
+        units = _ON_DEMAND_WARM
+    else:
+        units = {"ReadUnitsPerSecond": throughput.read, "WriteUnitsPerSecond": throughput.write}
+    return {**units, "Status": "UPDATING" if is_new else "ACTIVE"}
 
 
 def _encryption(table: Table) -> dict[str, str]:
