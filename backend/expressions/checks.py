@@ -31,7 +31,7 @@ from backend.expressions.scope import Names, Values
 from backend.model.values import DATATYPES, compare, type_of
 from backend.protocol import AttributeValue
 
-# Number of operands of each function a condition knows.
+# Number of operands of each function that a condition and an update know.
 FUNCTIONS = {
     "attribute_exists": 1,
     "attribute_not_exists": 1,
@@ -40,6 +40,7 @@ FUNCTIONS = {
     "contains": 2,
     "size": 1,
 }
+UPDATE_FUNCTIONS = {"if_not_exists": 2, "list_append": 2}
 MAX_IN_OPERANDS = 100
 _ORDERED = frozenset(("S", "N", "B"))
 _UNSIZED = frozenset(("N", "BOOL", "NULL"))
@@ -85,13 +86,24 @@ def check_text(tree: Condition, kind: str) -> None:
     for predicate in found:
         for function in _functions(predicate):
             if function.name not in FUNCTIONS:
-                raise invalid(kind, f"Invalid function name; function: {function.name}")
+                raise unknown_function(function.name, kind)
     for predicate in found:
         _check_places(predicate, kind)
     for predicate in found:
         for leaf in leaves(operands_of(predicate)):
             if isinstance(leaf, Path):
                 check_reserved(leaf, kind)
+
+
+def unknown_function(name: str, kind: str) -> Exception:
+    """The refusal of a function that this kind of expression does not know, though another kind may."""
+    if name in FUNCTIONS:
+        problem = "The function is not allowed in an update expression"
+    elif name in UPDATE_FUNCTIONS:
+        problem = "The function is not allowed in a condition expression"
+    else:
+        problem = "Invalid function name"
+    return invalid(kind, f"{problem}; function: {name}")
 
 
 def _functions(node: Predicate | Operand) -> Iterator[Function]:

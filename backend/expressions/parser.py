@@ -18,7 +18,8 @@ reserved words, defined placeholders) is checked later, by whoever compiles it: 
 in that order too. The exception is doubled parentheses, which it reports on sight.
 
 Nesting is bounded by what can be legal: each pair of parentheses that is not superfluous holds an operator,
-and an expression has at most 300.
+and an expression has at most 300: comparisons and what joins them in a condition, sums and functions in an
+update.
 """
 
 from __future__ import annotations
@@ -94,11 +95,7 @@ class _Parser:
     def condition(self) -> Condition:
         tree = self._condition(self._expression(0))
         self._end()
-        if self._operators > MAX_OPERATORS:
-            raise invalid(
-                self._kind,
-                f"The expression contains too many operators; operator count: {self._operators}",
-            )
+        self._check_operators()
         return tree
 
     def update(self) -> Update:
@@ -117,6 +114,7 @@ class _Parser:
             while self._accept(","):
                 actions.append(self._action(section))
             if self._token.kind == "end":
+                self._check_operators()
                 return Update(tuple(actions), repeated)
 
     def projection(self) -> Projection:
@@ -206,6 +204,8 @@ class _Parser:
             if token.text.upper() in self._words:
                 self._fail()
             self._advance()
+            if self._words is _SECTIONS:
+                self._operators += 1
             self._deeper()
             arguments = self._list_of_operands()
             self._depth -= 1
@@ -277,6 +277,7 @@ class _Parser:
         if operator not in ("+", "-"):
             return left
         self._advance()
+        self._operators += 1
         return Arithmetic(operator, left, self._operand())
 
     # Tokens.
@@ -326,6 +327,13 @@ class _Parser:
 
     def _redundant(self) -> Exception:
         return invalid(self._kind, "The expression has redundant parentheses;")
+
+    def _check_operators(self) -> None:
+        if self._operators > MAX_OPERATORS:
+            raise invalid(
+                self._kind,
+                f"The expression contains too many operators; operator count: {self._operators}",
+            )
 
     def _end(self) -> None:
         if self._token.kind != "end":

@@ -16,11 +16,13 @@ from backend.errors import ServiceError, validation_error
 from backend.expressions import ast, paths
 from backend.expressions.application import Change
 from backend.expressions.checks import (
+    UPDATE_FUNCTIONS,
     check_count,
     check_value_defined,
     constant_of,
     incorrect_operand,
     leaves,
+    unknown_function,
 )
 from backend.expressions.conditions import remember, resolve_operand, types_of
 from backend.expressions.lexer import invalid
@@ -34,7 +36,6 @@ from backend.protocol import Item
 _KIND = "UpdateExpression"
 _COMPILED_FORMS = 2048
 _INVALID = "One or more parameter values were invalid: "
-_FUNCTIONS = {"if_not_exists": 2, "list_append": 2}
 # What types are called in the errors of ADD and DELETE.
 _TYPE_NAMES = {
     "S": "STRING",
@@ -247,8 +248,8 @@ def _check(tree: ast.Update, names: Names, values: Values) -> None:
         for function in _functions(operand)
     ]
     for function in functions:
-        if function.name not in _FUNCTIONS:
-            raise invalid(_KIND, f"Invalid function name; function: {function.name}")
+        if function.name not in UPDATE_FUNCTIONS:
+            raise unknown_function(function.name, _KIND)
     if tree.repeated_section is not None:
         raise invalid(
             _KIND,
@@ -298,7 +299,7 @@ def _check_operator(action: ast.Action, values: Values) -> None:
 
 
 def _check_function(function: ast.Function, values: Values) -> None:
-    check_count(function, _FUNCTIONS[function.name], _KIND)
+    check_count(function, UPDATE_FUNCTIONS[function.name], _KIND)
     if function.name == "if_not_exists":
         if not isinstance(function.arguments[0], ast.Path):
             raise invalid(

@@ -31,11 +31,17 @@ Refused = Callable[..., str | None]
     [
         ("a=a and whatever((:things)) > a", "whatever"),
         ("attRIbute_exIsts((views), #a)", "attRIbute_exIsts"),
-        ("if_not_exists(a, b) = c", "if_not_exists"),
+        ("IF_NOT_EXISTS(a, b) = c", "IF_NOT_EXISTS"),
     ],
 )
 def test_unknown_functions(refused: Refused, text: str, name: str) -> None:
     assert refused(text) == f"{INVALID}Invalid function name; function: {name}"
+
+
+def test_functions_of_updates(refused: Refused) -> None:
+    assert refused("if_not_exists(a, b) = c") == (
+        f"{INVALID}The function is not allowed in a condition expression; function: if_not_exists"
+    )
 
 
 @pytest.mark.parametrize(

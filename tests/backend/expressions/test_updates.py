@@ -221,7 +221,7 @@ def test_nesting_is_limited_over_path_and_value(refusal: Refusal) -> None:
         (" set #c = :c set abOrt = true ", "Attribute name is a reserved keyword; reserved keyword: abOrt"),
         (" remove Absolute ", "Attribute name is a reserved keyword; reserved keyword: Absolute"),
         ("set #c = if_not_exist(:c) set c = d", "Invalid function name; function: if_not_exist"),
-        ("set a = size(b)", "Invalid function name; function: size"),
+        ("set a = size(b)", "The function is not allowed in an update expression; function: size"),
         ("set a = #z set c = :d", 'The "SET" section can only be used once in an update expression;'),
         (
             "remove #d set a = b remove e",
