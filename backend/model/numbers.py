@@ -24,6 +24,7 @@ MAX_DIGITS = 38
 MAX_EXPONENT = 125
 MIN_EXPONENT = -130
 
+_CANONICAL = re.compile(r"(?:0|-?[1-9][0-9]*)(?:[.][0-9]*[1-9])?|-0[.][0-9]*[1-9]")
 _NUMBER = re.compile(r"([+-]?)(?=[.]?[0-9])([0-9]*)(?:[.]([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 # 256 positions between 1E+125 and 1E-130, 38 digits, and room to spare: sums and differences are exact.
 _EXACT = Context(prec=512, Emax=9999, Emin=-9999)
@@ -43,6 +44,9 @@ def canonical(text: str) -> str:
                 return text
         elif len(text) == 1:
             return text
+    # Decimals and negative numbers are mostly written as they are kept. So few characters are in range.
+    elif text.__class__ is str and len(text) <= MAX_DIGITS and _CANONICAL.fullmatch(text) is not None:
+        return text
     return _parse(text)
 
 
@@ -171,16 +175,10 @@ def _digits_and_point(magnitude: str) -> tuple[str, int]:
 def size(text: str) -> int:
     """Stored bytes of a canonical number: one, one more for each two digits, one more for a minus sign.
 
-    Digits pair up on even powers of ten, so an even count of digits that starts on an odd place takes one
-    more.
+    Digits pair up on even powers of ten, so a digit that starts on an even power is a pair of its own.
     """
-    if text == "0":
-        return 1
     if text.isdecimal():
-        negative, digits, point = False, text.rstrip("0"), len(text)
-    else:
-        negative = text[0] == "-"
-        digits, point = _digits_and_point(text[1:] if negative else text)
-    count = len(digits)
-    straddles = count % 2 == 0 and (point - 1) % 2 == 0
-    return 1 + (count + 1) // 2 + (1 if straddles else 0) + (1 if negative else 0)
+        return (len(text.rstrip("0")) + 3 + len(text) % 2) // 2 if text != "0" else 1
+    negative = text[0] == "-"
+    digits, point = _digits_and_point(text[1:] if negative else text)
+    return (len(digits) + 3 + point % 2) // 2 + negative
