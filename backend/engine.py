@@ -46,7 +46,7 @@ class Engine:
         self.settings = settings or EngineSettings()
         self.storage = storage or MemoryStorage()
         throttling = self.settings.throttling
-        self.limiter = limiter or (None if throttling is None else Throttling(now, throttling))
+        self.limiter = limiter or (None if throttling is None else Throttling(now, throttling, self.storage))
         stale, tables = self.settings.stale_reads, self.storage
         if stale is not None:
             tables = RememberingStorage(self.storage, now, entropy, stale)

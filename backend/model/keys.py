@@ -30,6 +30,7 @@ from backend.protocol import AttributeValue, Item
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
 HASH_BYTES = 8
+_LENGTH_BYTES = 2
 HASH_SPACE = 1 << (8 * HASH_BYTES)
 
 _INVALID = "One or more parameter values were invalid: "
@@ -96,6 +97,12 @@ def partition_prefix(schema: KeySchema, key: Item) -> bytes:
     return _prefix(_partition_bytes(schema.partition_attributes, key))
 
 
+def collection_of(storage_key: bytes) -> bytes:
+    """The prefix of a storage key that its item collection shares: all items of its partition key."""
+    length = int.from_bytes(storage_key[HASH_BYTES : HASH_BYTES + _LENGTH_BYTES], "big")
+    return storage_key[: HASH_BYTES + _LENGTH_BYTES + length]
+
+
 def hash_position(schema: KeySchema, key: Item) -> int:
     """Where a key's partition stands in the hash order: 0 <= position < HASH_SPACE."""
     return int.from_bytes(partition_prefix(schema, key)[:HASH_BYTES], "big")
@@ -135,7 +142,8 @@ def successor(prefix: bytes) -> bytes | None:
 
 
 def _prefix(partition: bytes) -> bytes:
-    return blake2b(partition, digest_size=HASH_BYTES).digest() + len(partition).to_bytes(2, "big") + partition
+    length = len(partition).to_bytes(_LENGTH_BYTES, "big")
+    return blake2b(partition, digest_size=HASH_BYTES).digest() + length + partition
 
 
 def _partition_bytes(attributes: tuple[KeyAttribute, ...], key: Item) -> bytes:

@@ -14,7 +14,7 @@ from backend.model.keys import partition_prefix, successor
 from backend.protocol import Item, Request
 from backend.tables.capacity import Consumption, Demand, write_units
 from backend.tables.indexes import Index
-from backend.tables.table import Table, Write, partition_of
+from backend.tables.table import Table, Write
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -30,15 +30,15 @@ def capacity_mode(request: Request) -> str | None:
     return None if mode is None or mode == "NONE" else mode
 
 
-def charge_read(engine: Engine, table: Table, index: Index | None, partition: int, units: float) -> None:
-    """Take read units of one partition of a table or index, or raise the limiter's error."""
+def charge_read(engine: Engine, table: Table, index: Index | None, key: bytes, units: float) -> None:
+    """Take the read units of one row of a table or index, or raise the limiter's error."""
     if engine.limiter is not None:
-        engine.limiter.admit((Demand(table, index, partition, units, 0.0),))
+        engine.limiter.admit((Demand(table, index, key, units, 0.0),))
     (table if index is None else index).counters.read_units += units
 
 
 def charge_reads(engine: Engine, demands: Sequence[Demand]) -> None:
-    """Take the read units of several partitions, all or none, or raise the limiter's error."""
+    """Take the read units of several rows, all or none, or raise the limiter's error."""
     if engine.limiter is not None:
         engine.limiter.admit(demands)
     for demand in demands:
@@ -59,14 +59,14 @@ def charge_write(engine: Engine, write: Write, factor: float = 1.0) -> None:
 def _demands(write: Write, factor: float) -> list[Demand]:
     """A row that moves is a delete in one partition of the index and a put in another."""
     table = write.table
-    demands = [Demand(table, None, partition_of(write.key), 0.0, write.units * factor)]
+    demands = [Demand(table, None, write.key, 0.0, write.units * factor)]
     for index, (deleted, put, row, units) in write.by_index or ():
         put_units = write_units(0, row[1]) if deleted is not None and row is not None else units
         if put is not None:
-            demands.append(Demand(table, index, partition_of(put), 0.0, put_units * factor))
+            demands.append(Demand(table, index, put, 0.0, put_units * factor))
         if deleted is not None:
             left = units - put_units if put is not None else units
-            demands.append(Demand(table, index, partition_of(deleted), 0.0, left * factor))
+            demands.append(Demand(table, index, deleted, 0.0, left * factor))
     return demands
 
 
@@ -76,7 +76,7 @@ def charge_refused_write(
     """A failed condition costs what writing the item that is there would cost."""
     units = write_units(old[1] if old else 0, 0) * factor
     if engine.limiter is not None:
-        engine.limiter.admit((Demand(table, None, partition_of(key), 0.0, units),))
+        engine.limiter.admit((Demand(table, None, key, 0.0, units),))
     table.counters.write_units += units
 
 

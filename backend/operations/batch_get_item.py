@@ -17,7 +17,7 @@ from backend.operations.accounting import capacity_mode, charge_read, is_throttl
 from backend.operations.clauses import projection_of
 from backend.protocol import Item, Request, Response
 from backend.tables.capacity import Consumption, read_units
-from backend.tables.table import Table, partition_of
+from backend.tables.table import Table
 from backend.validation.rules import attributes_to_get_once
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class _Batch:
                 continue
             units = read_units(size, consistent)
             try:
-                charge_read(self.engine, table, None, partition_of(storage_key), units)
+                charge_read(self.engine, table, None, storage_key, units)
             except ServiceError as error:
                 if not is_throttling(error):
                     raise

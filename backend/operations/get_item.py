@@ -14,7 +14,6 @@ from backend.operations.accounting import capacity_mode, charge_read
 from backend.operations.clauses import projection_of
 from backend.protocol import Request, Response
 from backend.tables.capacity import Consumption, read_units
-from backend.tables.table import partition_of
 from backend.validation.rules import attributes_to_get_once
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
     consistent = request.get("ConsistentRead") is True
     row = table.view(consistent).get(key)
     units = read_units(row[1] if row is not None else 0, consistent)
-    charge_read(engine, table, None, partition_of(key), units)
+    charge_read(engine, table, None, key, units)
     answer: dict[str, Any] = {}
     if row is not None:
         answer["Item"] = row[0] if plan is None else plan.apply(row[0])

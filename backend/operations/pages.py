@@ -13,7 +13,7 @@ Rules (DynamoDB Developer Guide, "Paginating table query results" and "Read cons
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, validation_error
@@ -27,7 +27,7 @@ from backend.protocol import Item, Request, Response
 from backend.storage.base import OrderedMap, Row
 from backend.tables.capacity import Consumption, Demand, read_units
 from backend.tables.indexes import Index
-from backend.tables.table import Table, partition_of
+from backend.tables.table import Table
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -39,6 +39,10 @@ _OWN_WORDS = (
     "The parameter cannot",
     "Number ",
 )
+
+
+_MAX_SHARES = 32
+"""A page is charged to the partitions of its rows in so many shares at most."""
 
 
 class Source:
@@ -199,7 +203,7 @@ def check_filter_paths(table: Table, condition: Condition) -> None:
 class Page:
     """One page: what was kept, how much was looked at, and where to go on."""
 
-    __slots__ = ("count", "fetched_units", "items", "last", "partition_bytes", "scanned", "size")
+    __slots__ = ("count", "fetched_units", "items", "last", "read", "scanned", "size")
 
     def __init__(self) -> None:
         self.items: list[Item] = []
@@ -208,7 +212,8 @@ class Page:
         self.size = 0
         self.fetched_units = 0.0
         self.last: Item | None = None
-        self.partition_bytes: dict[int, int] = {}
+        self.read: list[tuple[bytes, int]] = []
+        """Key and size of each row that was evaluated, for a limiter."""
 
 
 def read_page(
@@ -223,14 +228,13 @@ def read_page(
     page = Page()
     page_bytes = engine.settings.page_bytes
     counts_only = source.select == "COUNT"
-    by_partition = page.partition_bytes if engine.limiter is not None else None
+    is_limited = engine.limiter is not None
     for key, row in rows:
         item, size = row
         page.scanned += 1
         page.size += size
-        if by_partition is not None:
-            partition = partition_of(key)
-            by_partition[partition] = by_partition.get(partition, 0) + size
+        if is_limited:
+            page.read.append((key, size))
         whole = source.fetch(row) if source.fetches else row
         if whole is not None:
             if source.fetches:
@@ -245,12 +249,11 @@ def read_page(
     return page
 
 
-def answer_page(
-    engine: Engine, source: Source, request: Request, page: Page, partition: int | None
-) -> Response:
-    """Charge a page and build the response of Query or Scan. `partition` is the one a Query reads."""
+def answer_page(engine: Engine, source: Source, request: Request, page: Page, at: bytes) -> Response:
+    """Charge a page and build the response of Query or Scan. `at` is where it looked, should it have found
+    nothing."""
     units = read_units(page.size, source.consistent)
-    _charge(engine, source, page, units, partition)
+    charge_reads(engine, _demands(source, page, units, at))
     answer: dict[str, Any] = {"Count": page.count, "ScannedCount": page.scanned}
     if source.select != "COUNT":
         answer["Items"] = page.items
@@ -268,19 +271,27 @@ def answer_page(
     return answer
 
 
-def _charge(engine: Engine, source: Source, page: Page, units: float, partition: int | None) -> None:
-    table, index = source.table, source.index
+def _demands(source: Source, page: Page, units: float, at: bytes) -> list[Demand]:
+    """The units of a page where it has read: rows bear theirs by their sizes, and pay for what was fetched
+    for them from the table."""
     demands = []
-    if engine.limiter is None or partition is not None:
-        demands.append(Demand(table, index, partition or 0, units, 0.0))
-    else:
-        # A scan crosses partitions: each bears its share of the units.
-        total = page.size or 1
-        for one, size in (page.partition_bytes or {0: total}).items():
-            demands.append(Demand(table, index, one, units * size / total, 0.0))
-    if page.fetched_units:
-        demands.append(Demand(table, None, demands[0].partition, page.fetched_units, 0.0))
-    charge_reads(engine, demands)
+    for key, size in _shares(page.read) or [(at, 0)]:
+        share = size / page.size if page.read else 1.0
+        demands.append(Demand(source.table, source.index, key, units * share, 0.0))
+        if page.fetched_units:
+            demands.append(Demand(source.table, None, key, page.fetched_units * share, 0.0))
+    return demands
+
+
+def _shares(read: Sequence[tuple[bytes, int]]) -> Sequence[tuple[bytes, int]]:
+    """The rows, or where they are many, runs of rows under the keys of their first."""
+    run = -(-len(read) // _MAX_SHARES)
+    if run <= 1:
+        return read
+    return [
+        (read[start][0], sum(size for _, size in read[start : start + run]))
+        for start in range(0, len(read), run)
+    ]
 
 
 def rows_between(

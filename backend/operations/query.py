@@ -26,7 +26,6 @@ from backend.operations.pages import (
     start_key_of,
 )
 from backend.protocol import Item, Request, Response
-from backend.tables.table import partition_of
 from backend.validation.rules import attributes_to_get_once, key_condition_present
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
         None if plan.filter is None else plan.filter.matches,
         None if plan.projection is None else plan.projection.apply,
     )
-    return answer_page(engine, source, request, page, partition_of(key.prefix))
+    return answer_page(engine, source, request, page, key.start)
 
 
 def _start(source: Source, start: Item, key: KeyCondition) -> bytes:

@@ -60,7 +60,7 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
         None if plan.filter is None else plan.filter.matches,
         None if plan.projection is None else plan.projection.apply,
     )
-    return answer_page(engine, source, request, page, None)
+    return answer_page(engine, source, request, page, start or low or b"")
 
 
 def _bounds(

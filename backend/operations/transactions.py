@@ -20,7 +20,7 @@ from backend.operations.cancellation import Reasons, check_distinct, check_total
 from backend.protocol import Item, Request
 from backend.storage.base import Row
 from backend.tables.capacity import Consumption, read_units
-from backend.tables.table import Table, Write, commit, partition_of
+from backend.tables.table import Table, Write, commit
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -126,7 +126,7 @@ def _charged(engine: Engine, keys: Sequence[tuple[Table, bytes]]) -> dict[str, C
         row = table.items.get(key)
         units = FACTOR * read_units(row[1] if row is not None else 0, consistent=True)
         with reasons.of_next():
-            charge_read(engine, table, None, partition_of(key), units)
+            charge_read(engine, table, None, key, units)
         merge(consumptions, Consumption(table, units))
     reasons.raise_if_any()
     return consumptions

@@ -34,7 +34,7 @@ from backend.partiql.planner import ReadPlan, attributes, key_range, primary_key
 from backend.protocol import AttributeValue, Item, Request, Response
 from backend.tables.capacity import Consumption, read_units
 from backend.tables.indexes import Index
-from backend.tables.table import Table, partition_of
+from backend.tables.table import Table
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -60,7 +60,7 @@ class PlannedRead:
         """The item as projected, and what reading it cost."""
         row = self.table.view(consistent).get(self.key)
         units = read_units(row[1] if row is not None else 0, consistent)
-        charge_read(engine, self.table, None, partition_of(self.key), units)
+        charge_read(engine, self.table, None, self.key, units)
         return (None if row is None else self.project(row[0])), Consumption(self.table, units)
 
 
@@ -161,7 +161,7 @@ def _pages(
         behind = None if start is None else source.storage_key(start)
         rows = rows_between(source.rows, low, high, behind, plan.forward)
         page = read_page(engine, source, rows, limit, keep, project)
-        read = answer_page(engine, source, request, page, None if low is None else partition_of(low))
+        read = answer_page(engine, source, request, page, low or b"")
         answer["Items"] += read["Items"]
         if "ConsumedCapacity" in read:
             answer["ConsumedCapacity"] = _sum(answer.get("ConsumedCapacity"), read["ConsumedCapacity"])

@@ -12,6 +12,7 @@ Rules (DynamoDB Developer Guide, "Read and write operations"):
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -39,21 +40,27 @@ def write_units(old_size: int, new_size: int) -> float:
 class Counters:
     """What clients of a table or index have used, and how often they were throttled, since it was created."""
 
-    __slots__ = ("__weakref__", "read_throttles", "read_units", "write_throttles", "write_units")
+    __slots__ = ("__weakref__", "_by_limit", "_throttles", "read_units", "write_units")
 
     def __init__(self) -> None:
         self.read_units = 0.0
         self.write_units = 0.0
-        self.read_throttles = 0
-        self.write_throttles = 0
+        self._throttles = Counter({"ReadThrottleEvents": 0, "WriteThrottleEvents": 0})
+        self._by_limit: Counter[str] = Counter()
+
+    def throttled(self, limit: str, *, is_read: bool) -> None:
+        """Count a request that was refused; `limit` is the end of its throttling reason."""
+        side = "Read" if is_read else "Write"
+        self._throttles[f"{side}ThrottleEvents"] += 1
+        self._by_limit[f"{side}{limit.removesuffix('Exceeded')}ThrottleEvents"] += 1
 
     def report(self) -> dict[str, float]:
-        """The counters under their CloudWatch names."""
+        """The counters under their CloudWatch names; of the limits, those that were exceeded."""
         return {
             "ConsumedReadCapacityUnits": self.read_units,
             "ConsumedWriteCapacityUnits": self.write_units,
-            "ReadThrottleEvents": self.read_throttles,
-            "WriteThrottleEvents": self.write_throttles,
+            **self._throttles,
+            **self._by_limit,
         }
 
 
@@ -63,8 +70,8 @@ class Demand:
 
     table: Table
     index: Index | None
-    partition: int
-    """The 64-bit hash of the partition key value: of the index's key when there is an `index`."""
+    key: bytes
+    """The storage key of the row: of the index's row when there is an `index`."""
     reads: float
     writes: float
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import validation_error
-from backend.model.keys import HASH_BYTES, KeySchema, check_index_attributes
+from backend.model.keys import KeySchema, check_index_attributes
 from backend.model.sizes import item_size
 from backend.protocol import Item
 from backend.storage.base import OrderedMap, Row
@@ -256,15 +256,16 @@ class Table:
 
     def drop_index(self, name: str) -> None:
         """Remove a global index and its rows."""
-        del self.global_indexes[name]
+        index = self.global_indexes.pop(name)
         del self.indexes[name]
         self._index_keys_changed()
-        self._storage.drop(self._index_map(name))
+        self._drop_index_maps(index)
 
     def drop_storage(self) -> None:
         """Forget every row of the table and its indexes."""
-        for name in self.indexes:
-            self._storage.drop(self._index_map(name))
+        for index in self.indexes.values():
+            self._drop_index_maps(index)
+        self._storage.drop(self.throttling_map(None))
         self._storage.drop(f"{self.id}/late-index-changes")
         self._storage.drop(f"{self.id}/items")
 
@@ -280,8 +281,16 @@ class Table:
         schemas = (self.schema, *self.index_schemas.values())
         self.key_names = frozenset(name for schema in schemas for name in schema.names)
 
+    def throttling_map(self, index: Index | None) -> str:
+        """The storage's name of the map that is throttling's own for the table or a global index."""
+        return f"{self.id}/throttling" if index is None else f"{self.id}/throttling/{index.name}"
+
     def _index_map(self, name: str) -> str:
         return f"{self.id}/index/{name}"
+
+    def _drop_index_maps(self, index: Index) -> None:
+        self._storage.drop(self._index_map(index.name))
+        self._storage.drop(self.throttling_map(index))
 
 
 def commit(
@@ -303,11 +312,6 @@ def commit(
             write.table.apply_write(write, now, source)
         if also is not None:
             also()
-
-
-def partition_of(key: bytes) -> int:
-    """The 64-bit hash of the partition key in a storage key: what throttling knows a partition by."""
-    return int.from_bytes(key[:HASH_BYTES], "big")
 
 
 def _order(late: tuple[bytes, Row] | None) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from backend.errors import ServiceError
+from backend.model.keys import collection_of
 
 
 @pytest.fixture
@@ -27,13 +28,13 @@ class RecordingLimiter:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None, float, float]] = []
-        self.partitions: set[int] = set()
+        self.collections: set[bytes] = set()
         self.refused: set[str] = set()
 
     def admit(self, demands):
         for one in demands:
             self.asked.append((one.table.name, one.index and one.index.name, one.reads, one.writes))
-            self.partitions.add(one.partition)
+            self.collections.add(collection_of(one.key))
             if one.table.name in self.refused:
                 raise ServiceError("ProvisionedThroughputExceededException", "too hot")
 

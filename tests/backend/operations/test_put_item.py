@@ -162,7 +162,7 @@ def test_a_throttled_put_changes_nothing(new_store, limiter, refusal, index_of):
     item = {"pk": {"S": "a"}, "genre": {"S": "rock"}}
     store("PutItem", TableName="music", Item=item)
     assert limiter.asked == [("music", None, 0.0, 1.0), ("music", "by-genre", 0.0, 1.0)]
-    assert len(limiter.partitions) == 2
+    assert len(limiter.collections) == 2
     limiter.refused.add("music")
     refused = refusal(store, "PutItem", TableName="music", Item={**item, "x": {"S": "new"}})
     assert refused.code == "ProvisionedThroughputExceededException"

@@ -80,9 +80,9 @@ def test_each_partition_bears_its_share_before_the_limiter(new_store, limiter, r
     for number in range(4):
         store("PutItem", TableName="music", Item={"pk": {"S": str(number)}, "v": {"S": "x" * 2000}})
     limiter.asked.clear()
-    limiter.partitions.clear()
+    limiter.collections.clear()
     store("Scan", TableName="music", ConsistentRead=True)
-    assert len(limiter.partitions) == 4
+    assert len(limiter.collections) == 4
     assert sum(reads for _, _, reads, _ in limiter.asked) == pytest.approx(2.0)
     limiter.refused.add("music")
     assert refusal(store, "Scan", TableName="music").code == "ProvisionedThroughputExceededException"

@@ -68,3 +68,16 @@ def test_names_come_in_byte_order(bench):
     for name in ("b.table", "a-table", "B.table", "a.table", "a_table"):
         bench.create(name)
     assert bench.catalog.names() == ["B.table", "a-table", "a.table", "a_table", "b.table"]
+
+
+@pytest.mark.parametrize("find", ["find", "get", "describe_target"])
+def test_only_arns_of_this_account_and_region_name_tables(bench, find):
+    table = bench.create("orders")
+    look = getattr(bench.catalog, find)
+    assert look(table.arn) is table
+    for part, other, what in [("arn:aws:", "arn:aws-cn:", "partition"), ("us-east-1", "eu-west-1", "region")]:
+        arn = table.arn.replace(part, other)
+        message = f"1 validation error detected: Invalid AWS {what} in '{arn}'"
+        assert code_of(look, arn) == ("ValidationException", message)
+    foreign = table.arn.replace("123456789012", "210987654321")
+    assert code_of(look, foreign) == ("AccessDeniedException", "Access is denied")
