@@ -8,7 +8,8 @@ Each file has two functions and nothing else public:
 * `run(engine, request, plan)` finds the table, judges the rest and acts. It changes nothing unless it
   succeeds.
 
-`registry()` is how the engine finds them.
+`features_off` holds the operations that only tell of what is not there. `registry()` is how the engine finds
+them all.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from backend.operations.features_off import DESCRIBED
 from backend.protocol import Request, Response
 
 if TYPE_CHECKING:
@@ -65,4 +67,7 @@ _FILES = {
 
 def registry() -> dict[str, Operation]:
     """Every operation that this store offers, by its name in the service's model."""
-    return {name: import_module(f"backend.operations.{file}") for name, file in _FILES.items()}
+    found: dict[str, Operation] = {
+        name: import_module(f"backend.operations.{file}") for name, file in _FILES.items()
+    }
+    return {**found, **DESCRIBED}

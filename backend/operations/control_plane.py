@@ -22,7 +22,10 @@ MAX_TAGS = 50
 
 _IN_TRANSITION = {"CREATING": "created", "UPDATING": "updated", "DELETING": "deleted"}
 _ANY_RESOURCE = re.compile(r".+:.+:.+:.+:.+:.+/.+")
-_TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:[^:]+:(\d+):table/([a-zA-Z0-9_.-]{3,255})")
+_TABLE_ARN = re.compile(r"arn:aws[a-z-]*:dynamodb:([^:]+):(\d+):table/([a-zA-Z0-9_.-]{3,255})")
+_TABLE_RESOURCE = re.compile(
+    r"arn:aws:dynamodb:([^:]+):(\d+):table/([a-zA-Z0-9_.-]{3,255})(?:/(index|stream)/.+)?"
+)
 _TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
 
 
@@ -84,13 +87,41 @@ def tagged_table(
         raise validation_error(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
     if parameter is not None and not request[parameter]:
         raise validation_error(f"Atleast one {what} needs to be provided as Input.")
-    if parts.group(1) != engine.settings.account_id:
+    region, account, name = parts.groups()
+    if region != engine.settings.region:
+        raise validation_error(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    if account != engine.settings.account_id:
         raise _access_denied(engine, operation, arn)
-    table = engine.catalog.find(parts.group(2))
+    table = engine.catalog.find(name)
     if table is None:
         told = "" if operation == "UntagResource" else f": ResourcArn: {arn} not found"
         raise resource_not_found(f"Requested resource not found{told}")
     return table
+
+
+def resource_table(engine: Engine, arn: str) -> Table:
+    """The table of the ResourceArn of a policy operation: the table's own ARN or that of one of its streams.
+
+    Raises ValidationException for anything else and ResourceNotFoundException.
+    """
+    if not arn.startswith("arn:"):
+        raise validation_error(f"{INVALID}ARNs must start with 'arn:': {arn}")
+    parts = _TABLE_RESOURCE.fullmatch(arn)
+    if parts is None:
+        raise validation_error(f"{INVALID}Provided Arn is not a DynamoDB resource arn: {arn}")
+    region, account, name, below = parts.groups()
+    if region != engine.settings.region:
+        raise validation_error(f"{INVALID}Invalid resource Arn: {arn}")
+    if account != engine.settings.account_id:
+        raise validation_error(
+            "This action is only supported by accounts that match the resource owner’s account."
+        )
+    if below == "index":
+        raise validation_error(
+            f"{INVALID}Invalid resource arn provided, only table or stream is accepted. "
+            f"Provided resource arn: {arn}"
+        )
+    return engine.catalog.describe_target(name)
 
 
 def _access_denied(engine: Engine, operation: str, arn: str) -> ServiceError:

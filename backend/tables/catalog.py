@@ -7,9 +7,10 @@ there again; whoever changes a table beside its items saves it.
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
-from backend.errors import ServiceError, resource_not_found
+from backend.errors import ServiceError, resource_not_found, validation_error
 from backend.protocol import Entropy, Now
 from backend.settings import EngineSettings
 from backend.storage.base import Storage
@@ -17,7 +18,7 @@ from backend.tables.definitions import TableDefinition
 from backend.tables.records import record_of, table_of
 from backend.tables.table import Table
 
-_ARN = "arn:aws:dynamodb:"
+_TABLE_ARN = re.compile(r"arn:([^:]+):dynamodb:([^:]+):([^:]+):table/(.+)")
 
 
 class TableCatalog:
@@ -49,7 +50,7 @@ class TableCatalog:
             self._rows.put(table.name.encode(), (record_of(table), 0))
 
     def find(self, name: str) -> Table | None:
-        """The table of that name or ARN, in whatever status, or None."""
+        """The table of that name or ARN, in whatever status, or None. Refuses ARNs of elsewhere."""
         table = self._tables.get(self._short(name))
         if table is not None and table.deleted_from is not None and self._is_gone(table):
             self._forget(table)
@@ -101,6 +102,21 @@ class TableCatalog:
         with self._storage.transaction():
             self._rows.delete(table.name.encode())
 
-    @staticmethod
-    def _short(name: str) -> str:
-        return name.rpartition(":table/")[2] if name.startswith(_ARN) else name
+    def _short(self, name: str) -> str:
+        """The bare name of a table named so or by ARN.
+
+        Raises ValidationException for the ARN of another partition or region, AccessDeniedException for
+        that of another account.
+        """
+        if not name.startswith("arn:"):
+            return name
+        arn = _TABLE_ARN.fullmatch(name)
+        if arn is None:
+            return name
+        partition, region, account, short = arn.groups()
+        for what, given, own in (("partition", partition, "aws"), ("region", region, self._settings.region)):
+            if given != own:
+                raise validation_error(f"1 validation error detected: Invalid AWS {what} in '{name}'")
+        if account != self._settings.account_id:
+            raise ServiceError("AccessDeniedException", "Access is denied")
+        return short

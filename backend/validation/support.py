@@ -101,6 +101,22 @@ HONOURED: Mapping[str, frozenset[str]] = {
         "Tag": "Key Value",
         "UntagResourceInput": "ResourceArn TagKeys",
         "ListTagsOfResourceInput": "ResourceArn NextToken",
+        # What is not there
+        "DescribeContinuousBackupsInput": "TableName",
+        "DescribeContributorInsightsInput": "TableName IndexName",
+        "ListContributorInsightsInput": "TableName NextToken MaxResults",
+        "DescribeKinesisStreamingDestinationInput": "TableName",
+        "GetResourcePolicyInput": "ResourceArn",
+        "DeleteResourcePolicyInput": "ResourceArn ExpectedRevisionId",
+        "DescribeGlobalTableInput": "GlobalTableName",
+        "DescribeGlobalTableSettingsInput": "GlobalTableName",
+        "ListGlobalTablesInput": "ExclusiveStartGlobalTableName Limit RegionName",
+        "ListBackupsInput": (
+            "TableName Limit TimeRangeLowerBound TimeRangeUpperBound ExclusiveStartBackupArn BackupType"
+        ),
+        "ListExportsInput": "TableArn MaxResults NextToken",
+        "ListImportsInput": "TableArn PageSize NextToken",
+        "ListBulkOperationsInput": "MaxResults NextToken",
         # Streams
         "ListStreamsInput": "TableName Limit ExclusiveStartStreamArn",
         "DescribeStreamInput": "StreamArn Limit ExclusiveStartShardId ShardFilter",
