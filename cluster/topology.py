@@ -31,6 +31,7 @@ from cluster.runtime.base import Runtime, Timer
 from cluster.runtime.network import LinkBroken
 from cluster.runtime.tasks import TaskGroup
 from dax.answer import Answer
+from dax.cache.items import ItemKey
 from dax.node import Node
 from dax.world import NodeId, Recorder
 
@@ -167,6 +168,8 @@ class Cluster:
         self._hosts: dict[NodeId, _Host] = {}
         self._promotion: Timer | None = None
         self._stopped = False
+        # What stopped nodes wrote late, and no primary has been told of yet.
+        self._late_writes: list[ItemKey] = []
         # Doors that are being opened: a cluster that stops has to wait for them, or it would leave one open.
         self._openings = TaskGroup("cluster")
 
@@ -236,6 +239,8 @@ class Cluster:
         self.runtime.network.detach(node_id)
         host.state = NodeState.STOPPED
         self._lost(node_id)
+        self._late_writes += host.node.late_writes
+        self._tell_late_writes()
 
     async def _hand_over(self, host: _Host) -> None:
         """Make another node the primary, if this one is and there is another."""
@@ -362,6 +367,13 @@ class Cluster:
         self.epoch += 1
         self.primary = node_id
         self._tell_roles()
+        self._tell_late_writes()
+
+    def _tell_late_writes(self) -> None:
+        """Let the primary hear what a stopped node may have reported to one that did not get it."""
+        if self.primary is not None:
+            self._hosts[self.primary].node.heed(self._late_writes)
+            self._late_writes.clear()
 
     def _tell_roles(self) -> None:
         replicas = [

@@ -226,6 +226,17 @@ class Node:
         """Replace the item cache by another node's."""
         self._replication.warm(snapshot)
 
+    @property
+    def late_writes(self) -> tuple[ItemKey, ...]:
+        """Keys of writes that this node began as the primary and ended when it was not any more."""
+        return tuple(self._replication.late_writes)
+
+    def heed(self, late_writes: Iterable[ItemKey]) -> None:
+        """Drop, on every node, what another node wrote late. For the primary."""
+        for key in late_writes:
+            self._replication.unknown(key)
+        self._watch_replicas()
+
     def _watch_replicas(self) -> None:
         if not self._resending and self._replication.unconfirmed:
             self._resending = True

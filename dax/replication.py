@@ -86,8 +86,11 @@ class Replication:
         # Fills of this replica's own that are in its cache and, as far as it knows, not in the log.
         self._offered: OrderedDict[ItemKey, OfferFill] = OrderedDict()
         self._offer_limit = recent_limit
-        # Keys of late writes that no primary has heard of yet.
-        self._unreported: list[ItemKey] = []
+        self.late_writes: dict[ItemKey, None] = {}
+        """Keys of writes that this node began as the primary and ended when it was not any more.
+
+        Each successor is told of them; the supervisor does so too, since a message may be lost.
+        """
         # Confirmed sequence of each replica; None until it has been heard in this epoch.
         self._followers: dict[NodeId, int | None] = {}
         self._asked_from: Position | None = None
@@ -106,8 +109,8 @@ class Replication:
             if replica not in known:
                 self._send(replica, Append(epoch, self.log.last, (), self._confirmed_by_all()))
         self._trim()
-        while self._unreported:
-            self.unknown(self._unreported.pop())
+        while self.late_writes:
+            self.unknown(self.late_writes.popitem()[0])
 
     def become_replica(self, epoch: int, primary: NodeId | None) -> None:
         """Follow the log of `primary`; None while there is none."""
@@ -117,8 +120,8 @@ class Replication:
         self._followers = {}
         if primary is not None and not unchanged:
             self._ask()
-            while self._unreported:
-                self._send(primary, ReportWrite(self._unreported.pop()))
+            for key in self.late_writes:
+                self._send(primary, ReportWrite(key))
 
     def _begin_epoch(self, epoch: int) -> None:
         """Take back the fills that the last primary may not have put into the log, and let none follow.
@@ -188,10 +191,9 @@ class Replication:
     def _report(self, key: ItemKey) -> None:
         """The write began when this node was the primary; its successor has to know of it."""
         self._items.remove(key, RemovalReason.WRITTEN)
+        self.late_writes[key] = None
         if self.primary is not None:
             self._send(self.primary, ReportWrite(key))
-        else:
-            self._unreported.append(key)
 
     def _commit(self, cause: Cause, key: ItemKey, item: Item | None, stored_at: float) -> None:
         after = self.log.last

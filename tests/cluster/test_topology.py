@@ -56,6 +56,23 @@ def with_table(program):
     return main
 
 
+@pytest.fixture
+def slow_doors(monkeypatch):
+    """Every door takes three seconds to open, and clients a second to leave."""
+    opening, leaving = _MemoryEdge.open, _MemoryEdge.leave
+
+    async def open_slowly(edge, node, requests):
+        await asyncio.sleep(3)
+        await opening(edge, node, requests)
+
+    async def leave_slowly(edge):
+        await asyncio.sleep(1)
+        await leaving(edge)
+
+    monkeypatch.setattr(_MemoryEdge, "open", open_slowly)
+    monkeypatch.setattr(_MemoryEdge, "leave", leave_slowly)
+
+
 def test_the_first_node_is_the_primary_and_the_others_are_replicas(play):
     async def main(cluster):
         assert roles(cluster) == {"node-1": "primary", "node-2": "replica", "node-3": "replica"}
@@ -246,6 +263,29 @@ def test_a_stopped_primary_s_transactions_are_not_forgotten(play, delay):
     play(with_table(main), item_ttl=0, transaction_refresh_delay=delay)
 
 
+@pytest.mark.parametrize("lost", ["the link is cut", "the successor is dead"])
+def test_what_a_stopped_primary_wrote_late_is_heard_of_though_its_report_is_lost(play, slow_doors, lost):
+    async def main(cluster):
+        await put(cluster, "node-1", "a", 1)
+        await cluster.cluster.settle()
+        cluster.store.slow("TransactGetItems", 5)
+        action = {"Put": {"TableName": "Table", "Item": {"pk": {"S": "a"}, "v": {"N": "2"}}}}
+        await cluster.call("node-3", "TransactWriteItems", {"TransactItems": [action]})
+        stopping = asyncio.ensure_future(cluster.cluster.stop_node("node-1"))
+        await cluster.runtime.clock.sleep(0.5)
+        assert cluster.cluster.primary == "node-2"
+        if lost == "the link is cut":
+            cluster.faults.partition("node-1", "node-2")
+        else:
+            cluster.cluster.kill("node-2")
+        await stopping
+        await cluster.runtime.clock.sleep(20)
+        for node in roles(cluster):
+            assert (await get(cluster, node, "a"))[0] == 2
+
+    play(with_table(main), item_ttl=0)
+
+
 def test_a_primary_is_replaced_under_writes_without_losing_one(play):
     """A planned stop: some writes may be refused, none is forgotten, and no cache stays behind the store."""
 
@@ -331,23 +371,6 @@ def test_a_former_primary_s_messages_are_void(play):
             assert await get(cluster, node, "a") == (3, "item-cache")
 
     play(with_table(main))
-
-
-@pytest.fixture
-def slow_doors(monkeypatch):
-    """Every door takes three seconds to open, and clients a second to leave."""
-    opening, leaving = _MemoryEdge.open, _MemoryEdge.leave
-
-    async def open_slowly(edge, node, requests):
-        await asyncio.sleep(3)
-        await opening(edge, node, requests)
-
-    async def leave_slowly(edge):
-        await asyncio.sleep(1)
-        await leaving(edge)
-
-    monkeypatch.setattr(_MemoryEdge, "open", open_slowly)
-    monkeypatch.setattr(_MemoryEdge, "leave", leave_slowly)
 
 
 @pytest.mark.parametrize("begun", ["start", "restart of a dead node", "restart of a live node"])
@@ -437,11 +460,11 @@ def test_status_tells_each_node_and_its_state(play):
     assert "item_cache" not in status["nodes"][1]
 
 
+VERBS = ("put", "get", "transact", "kill", "stop", "restart", "restart meanwhile", "wait")
+VERBS += ("hold", "release", "cut", "repair")
 ACTIONS = st.lists(
     st.tuples(
-        st.sampled_from(
-            ["put", "get", "kill", "stop", "restart", "wait", "hold", "release", "restart meanwhile"]
-        ),
+        st.sampled_from(VERBS),
         st.integers(1, 3),
         st.sampled_from(["a", "b"]),
     ),
@@ -478,7 +501,8 @@ def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(act
         cluster = SimulatedCluster(ClusterConfig(item_ttl=0), simulation)
         await cluster.start()
         await cluster.call_store("CreateTable", TABLE)
-        cluster.store.slow("PutItem", 0.5)
+        for operation in ("PutItem", "TransactGetItems"):
+            cluster.store.slow(operation, 0.5)
         acknowledged: dict[str, int] = {}
         attempted: dict[str, set[int]] = {"a": set(), "b": set()}
         meanwhile = []
@@ -489,6 +513,12 @@ def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(act
                     case "put":
                         attempted[key].add(number)
                         await put(cluster, node_id, key, number)
+                        acknowledged[key] = number
+                    case "transact":
+                        attempted[key].add(number)
+                        item = {"pk": {"S": key}, "v": {"N": str(number)}}
+                        action = {"Put": {"TableName": "Table", "Item": item}}
+                        await cluster.call(node_id, "TransactWriteItems", {"TransactItems": [action]})
                         acknowledged[key] = number
                     case "get":
                         await get(cluster, node_id, key)
@@ -507,11 +537,17 @@ def test_whatever_happens_one_primary_no_lost_write_and_caches_that_converge(act
                         cluster.faults.hold_replication()
                     case "release":
                         cluster.faults.release_replication()
+                    case "cut":
+                        cluster.faults.partition(node_id, f"node-{node % 3 + 1}")
+                    case "repair":
+                        cluster.faults.repair(node_id, f"node-{node % 3 + 1}")
             except (ServiceError, LinkBroken, WrongState):
                 pass
             assert list(roles(cluster).values()).count("primary") <= 1
             assert cluster.cluster.epoch >= epoch
         cluster.faults.release_replication()
+        for one, other in (("node-1", "node-2"), ("node-2", "node-3"), ("node-3", "node-1")):
+            cluster.faults.repair(one, other)
         ended = await asyncio.gather(*meanwhile, return_exceptions=True)
         assert all(isinstance(outcome, WrongState | None) for outcome in ended), ended
         for node_id in cluster.config.node_ids():
