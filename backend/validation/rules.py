@@ -144,9 +144,12 @@ def keys_per_table(request: Request) -> None:
 
 def reads_of_batch(request: Request) -> None:
     expressions = expressions_or_legacy(("ProjectionExpression",), ("AttributesToGet",))
-    for read in request["RequestItems"].values():
+    reads = request["RequestItems"].values()
+    for read in reads:
         expressions(read)
-    if sum(len(read["Keys"]) for read in request["RequestItems"].values()) > MAX_BATCH_KEYS:
+    # Nor may one table be read with an expression and another without.
+    expressions({name: value for read in reads for name, value in read.items() if value is not None})
+    if sum(len(read["Keys"]) for read in reads) > MAX_BATCH_KEYS:
         raise validation_error("Too many items requested for the BatchGetItem call")
 
 
@@ -232,14 +235,21 @@ LATE: Mapping[str, tuple[Rule, ...]] = {
     "UpdateTable": (check_update_table,),
 }
 
-# Query tells a limit that is the only thing wrong without its value and under the parameter's own name.
-_LONE_QUERY_LIMIT = re.compile(r"Value '-?\d+' at 'limit'")
+# What an operation tells without its value and under the parameter's own name, when nothing else is wrong.
+_LONE: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "BatchGetItem": (
+        re.compile(r"Value '\[\]' at 'requestItems\.(.+)\.member\.keys'"),
+        r"Value at 'RequestItems.\1.member.Keys'",
+    ),
+    "Query": (re.compile(r"Value '-?\d+' at 'limit'"), "Value at 'Limit'"),
+}
 
 
 def reworded(operation: str, violations: list[str]) -> list[str]:
     """The collected violations as this operation words them."""
-    if operation == "Query" and len(violations) == 1:
-        return [_LONE_QUERY_LIMIT.sub("Value at 'Limit'", violations[0])]
+    if operation in _LONE and len(violations) == 1:
+        told, instead = _LONE[operation]
+        return [told.sub(instead, violations[0])]
     return violations
 
 
