@@ -18,9 +18,9 @@ class ThrottlingSettings:
     adaptive_capacity: bool = True
     """A partition may use what the others leave. Off: an even share of the table's throughput each."""
     split_for_heat: bool = True
-    """A partition that stays near its limit is split, and a hot key gets one for itself."""
+    """A partition that stays near its limit is split, within an item collection by its sort key."""
     heat_seconds: float = 300.0
-    """How long it has to stay there. The service says "minutes"."""
+    """How long it has to stay there, 1 second or more. The service says "minutes"."""
     initial_peak_read_units: float = 6000.0
     initial_peak_write_units: float = 2000.0
     """The previous peak of a new on-demand table, which takes twice as much at once."""

@@ -21,6 +21,7 @@ MAX_NODES = 11
 """One primary and up to ten replicas, DAX's own limit."""
 
 _NODE = NodeSettings()
+_THROTTLING = ThrottlingSettings()
 
 
 class ConfigError(ValueError):
@@ -47,6 +48,7 @@ class ClusterConfig:
     data_dir: keep the embedded store in this directory; None: in memory, until the process ends.
     throttling: the embedded store throttles tables, indexes and their partitions as the service does.
     adaptive_capacity, split_for_heat: what throttling does for a hot partition.
+    heat_seconds: how long a partition is near its limit before it is split.
     stale_reads: how old, in seconds, what eventually consistent reads of the embedded store see may be.
     monotonic_reads: such a read never sees an older state of a partition than the read before it.
     group_commit: how long, in seconds, the writes of a data directory gather at most to be made durable
@@ -76,6 +78,7 @@ class ClusterConfig:
     throttling: bool = False
     adaptive_capacity: bool = True
     split_for_heat: bool = True
+    heat_seconds: float = _THROTTLING.heat_seconds
     stale_reads: float = 0.0
     monotonic_reads: bool = False
     group_commit: float = 0.005
@@ -122,8 +125,14 @@ class ClusterConfig:
         if self.backend_url is not None and (self.throttling or self.stale_reads or self.gsi_lag):
             told = "throttling, stale_reads and gsi_lag are of the embedded store, not of a backend_url"
             raise ConfigError(told)
-        if not self.throttling and not (self.adaptive_capacity and self.split_for_heat):
-            raise ConfigError("adaptive_capacity and split_for_heat mean something with throttling only")
+        if not 1 <= self.heat_seconds < float("inf"):
+            raise ConfigError(f"heat_seconds must be a number of seconds, 1 or more, not {self.heat_seconds}")
+        is_tuned = self.heat_seconds != _THROTTLING.heat_seconds
+        if not self.throttling and (is_tuned or not (self.adaptive_capacity and self.split_for_heat)):
+            told = "adaptive_capacity, split_for_heat and heat_seconds mean something with throttling only"
+            raise ConfigError(told)
+        if is_tuned and not self.split_for_heat:
+            raise ConfigError("heat_seconds means something with split_for_heat only")
         if self.monotonic_reads and not self.stale_reads:
             raise ConfigError("monotonic_reads means something with stale_reads only")
         if self.advertise is not None:
@@ -160,7 +169,9 @@ class ClusterConfig:
     def engine_settings(self) -> EngineSettings:
         """What of it concerns the embedded store."""
         throttling = ThrottlingSettings(
-            adaptive_capacity=self.adaptive_capacity, split_for_heat=self.split_for_heat
+            adaptive_capacity=self.adaptive_capacity,
+            split_for_heat=self.split_for_heat,
+            heat_seconds=self.heat_seconds,
         )
         stale_reads = StaleReadSettings(self.stale_reads, self.monotonic_reads)
         return EngineSettings(

@@ -9,7 +9,7 @@ https://aws.amazon.com/blogs/database/part-2-scaling-dynamodb-how-partitions-hot
 * else the partition is cut where its load is halved, also among the items of one partition key: an item
   collection is segmented by its sort key (guide);
 * no cut is made that would not help, as under an ever-increasing sort key: all load is always on the newest
-  side of it (part 2). A cut helps when both sides are busy at the same time;
+  side of it (part 2). A cut helps when both sides are busy early and late;
 * where no cut helps, a partition key with more than half of the load gets a partition of its own, and its
   neighbours are rid of it.
 
@@ -26,10 +26,8 @@ from backend.model.keys import collection_of, successor
 
 SAMPLES = 1024
 """The most keys that are remembered of the load on one side of a partition."""
-_SLICES = 4
-"""The time of a sample is looked at in so many parts, to tell what is busy at the same time."""
 _HELPS = 0.75
-"""A cut helps when at any time no more than this share of the load is on one side, on average."""
+"""A cut helps when no more than this share of the load is on one side, on average of the halves of the time."""
 
 Edges = tuple[bytes, ...]
 
@@ -103,10 +101,9 @@ def _middle(ordered: Sequence[bytes]) -> bytes:
 
 
 def _helps(keys: Sequence[bytes], edge: bytes) -> bool:
-    size = -(-len(keys) // _SLICES)
+    half = len(keys) // 2
     busier = 0
-    for start in range(0, len(keys), size):
-        part = keys[start : start + size]
+    for part in (keys[:half], keys[half:]):
         below = sum(key < edge for key in part)
         busier += max(below, len(part) - below)
     return busier <= _HELPS * len(keys)

@@ -121,6 +121,14 @@ _MANY_ROWS = 100_000
     help="With --throttling: a partition that stays hot is split, or stays.",
 )
 @click.option(
+    "--heat-seconds",
+    type=float,
+    default=_DEFAULTS.heat_seconds,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --throttling: how long a partition is near its limit before it is split.",
+)
+@click.option(
     "--stale-reads",
     type=float,
     default=_DEFAULTS.stale_reads,

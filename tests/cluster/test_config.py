@@ -27,8 +27,14 @@ from dax.settings import NodeSettings
             {"backend_url": "http://a", "gsi_lag": 1.0},
             "throttling, stale_reads and gsi_lag are of the embedded",
         ),
-        ({"adaptive_capacity": False}, "adaptive_capacity and split_for_heat mean something with throttling"),
-        ({"split_for_heat": False}, "adaptive_capacity and split_for_heat mean something with throttling"),
+        ({"adaptive_capacity": False}, "heat_seconds mean something with throttling only"),
+        ({"split_for_heat": False}, "heat_seconds mean something with throttling only"),
+        ({"heat_seconds": 9.0}, "heat_seconds mean something with throttling only"),
+        ({"throttling": True, "heat_seconds": 0.5}, "heat_seconds must be a number of seconds, 1 or more"),
+        (
+            {"throttling": True, "split_for_heat": False, "heat_seconds": 9.0},
+            "heat_seconds means something with split_for_heat only",
+        ),
         ({"monotonic_reads": True}, "monotonic_reads means something with stale_reads only"),
         ({"nodes": 1.5}, "nodes must be a whole number, not 1.5"),
         ({"nodes": True}, "nodes must be a whole number, not True"),
@@ -67,4 +73,5 @@ def test_the_engine_throttles_and_lags_only_when_asked_to():
         throttling=True, adaptive_capacity=False, split_for_heat=False, stale_reads=2.0, monotonic_reads=True
     ).engine_settings()
     assert (asked.throttling.adaptive_capacity, asked.throttling.split_for_heat) == (False, False)
+    assert ClusterConfig(throttling=True, heat_seconds=9.0).engine_settings().throttling.heat_seconds == 9.0
     assert (asked.stale_reads.lag, asked.stale_reads.monotonic) == (2.0, True)

@@ -17,6 +17,7 @@ from cluster.lab.scenarios import (
     scan_does_not_warm,
     scan_eats_reads,
     singleton_settings,
+    split_for_heat,
     stale_store,
     strong_read,
     transactional_write,
@@ -48,6 +49,7 @@ STORIES: tuple[Story, ...] = (
 CAPACITY_STORIES: tuple[Story, ...] = (
     hot_partition.STORY,
     write_sharding.STORY,
+    split_for_heat.STORY,
     scan_eats_reads.STORY,
     hot_item.STORY,
     upload_order.STORY,

@@ -48,7 +48,7 @@ def test_time_ordered_sort_keys_are_not_cut_but_set_apart_from_their_neighbours(
     assert all(prefix <= one < successor(prefix) for one in rising)
 
 
-def test_several_logs_are_cut_between_or_within_each_other_as_all_are_busy_at_once():
+def test_several_logs_are_parted_as_all_are_busy_at_once():
     asked = [key(f"log{number % 4}", number) for number in range(500)]
     (edge,) = edges_for(asked)
     below = sum(one < edge for one in asked)

@@ -6,7 +6,7 @@ import pytest
 
 from cluster.lab.history import History
 from cluster.lab.run import play_live, play_simulated, simulated_program
-from cluster.lab.scenarios import CAPACITY_STORIES, story
+from cluster.lab.scenarios import CAPACITY_STORIES, split_for_heat, story
 from cluster.lab.story import CAPACITY, Changes
 from cluster.runtime.simulated import check
 
@@ -17,8 +17,8 @@ def contradictions(outcome):
     return [finding for finding in outcome.findings if not finding.holds]
 
 
-def test_there_are_seven_of_one_group():
-    assert len(set(NAMES)) == 7
+def test_there_are_eight_of_one_group():
+    assert len(set(NAMES)) == 8
     assert {one.group for one in CAPACITY_STORIES} == {CAPACITY}
 
 
@@ -45,6 +45,15 @@ async def test_the_reason_of_a_throttling_is_recorded_live_too():
     outcome = await play_live(story("hot-partition"))
     refused = [o for o in outcome.history.of("shop", "UpdateItem") if o.outcome == "fail"]
     assert {o.reason for o in refused} == {"TableWriteKeyRangeThroughputExceeded"}
+
+
+@pytest.mark.live
+async def test_a_hot_item_collection_is_split_and_served_live_too():
+    outcome = await play_live(story("split-for-heat"))
+    assert {finding.claim for finding in contradictions(outcome)} <= {
+        "sorted by time: no second gives more than 1,000 units",
+        "sorted by time, the same load is throttled to the end",
+    }
 
 
 @pytest.mark.sim
@@ -84,6 +93,14 @@ def unsharded(client, operation, request):
     return {**request, member: {**request[member], "Status": {"S": "PENDING#0"}}}
 
 
+def by_id_after_all(client, operation, request):
+    """Orders that are sorted by their ids in both tables."""
+    if operation != "PutItem" or client != "ByTime":
+        return request
+    number = int(request["Item"]["Order"]["S"].rpartition(":")[2])
+    return {**request, "Item": {**request["Item"], "Order": {"S": split_for_heat.sort_key("ById", number)}}}
+
+
 def one_partition_key(client, operation, request):
     """Every message belongs to one user."""
     if operation != "BatchWriteItem":
@@ -107,6 +124,14 @@ TAKEN_AWAY = [
     ("hot-partition", Changes(settings={"throttling": False}), "less than 25%"),
     ("write-sharding", Changes(tamper=unsharded), "the same load: none is throttled"),
     ("write-sharding", Changes(tamper=unsharded), "more in a second than one partition"),
+    (
+        "split-for-heat",
+        Changes(settings={"split_for_heat": False, "heat_seconds": 300.0}),
+        "once the seller's",
+    ),
+    ("split-for-heat", Changes(settings={"heat_seconds": 300.0}), "more in a second than one partition"),
+    ("split-for-heat", Changes(tamper=by_id_after_all), "sorted by time, the same load is throttled"),
+    ("split-for-heat", Changes(tamper=by_id_after_all), "no second gives more than 1,000"),
     ("scan-eats-reads", Changes(settings={"throttling": False}), "is refused with Provisioned"),
     ("scan-eats-reads", Changes(without=frozenset({"advance"})), "played to its end"),
     ("hot-item", Changes(settings={"throttling": False}), "at the store: some are throttled"),
