@@ -41,6 +41,7 @@ FUNCTIONS = {
     "size": 1,
 }
 UPDATE_FUNCTIONS = {"if_not_exists": 2, "list_append": 2}
+_ABOUT_PATHS = frozenset(("attribute_exists", "attribute_not_exists", "attribute_type", "size"))
 MAX_IN_OPERANDS = 100
 _ORDERED = frozenset(("S", "N", "B"))
 _UNSIZED = frozenset(("N", "BOOL", "NULL"))
@@ -146,6 +147,7 @@ def check_condition(tree: Condition, kind: str, names: Names, values: Values) ->
         _check_distinct(predicate, kind, names)
         for function in _functions(predicate):
             _check_function_types(function, kind, values)
+        _check_paths(predicate, kind)
         _check_types(predicate, kind, values)
 
 
@@ -224,12 +226,7 @@ def _known_type(operand: Operand, values: Values) -> str | None:
 
 def _check_function_types(function: Function, kind: str, values: Values) -> None:
     name, arguments = function.name, function.arguments
-    if name in ("attribute_exists", "attribute_not_exists"):
-        if not isinstance(arguments[0], Path):
-            raise invalid(
-                kind, f"Operator or function requires a document path; operator or function: {name}"
-            )
-    elif name == "begins_with":
+    if name == "begins_with":
         for argument in arguments:
             datatype = _known_type(argument, values)
             if datatype is not None and datatype not in ("S", "B"):
@@ -240,6 +237,18 @@ def _check_function_types(function: Function, kind: str, values: Values) -> None
             raise incorrect_operand(kind, name, datatype or "")
     elif name == "attribute_type":
         _check_attribute_type(arguments[1], kind, values)
+
+
+def _check_paths(predicate: Predicate, kind: str) -> None:
+    """Most functions are about a path; the outer function is told before the inner."""
+    for function in reversed(list(_functions(predicate))):
+        if function.name in _ABOUT_PATHS and not isinstance(function.arguments[0], Path):
+            raise requires_path(function.name, kind)
+
+
+def requires_path(name: str, kind: str) -> Exception:
+    """The refusal of a function whose first operand is no path."""
+    return invalid(kind, f"Operator or function requires a document path; operator or function: {name}")
 
 
 def _check_attribute_type(operand: Operand, kind: str, values: Values) -> None:

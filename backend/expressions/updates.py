@@ -22,6 +22,7 @@ from backend.expressions.checks import (
     constant_of,
     incorrect_operand,
     leaves,
+    requires_path,
     unknown_function,
 )
 from backend.expressions.conditions import remember, resolve_operand, types_of
@@ -302,10 +303,7 @@ def _check_function(function: ast.Function, values: Values) -> None:
     check_count(function, UPDATE_FUNCTIONS[function.name], _KIND)
     if function.name == "if_not_exists":
         if not isinstance(function.arguments[0], ast.Path):
-            raise invalid(
-                _KIND,
-                f"Operator or function requires a document path; operator or function: {function.name}",
-            )
+            raise requires_path(function.name, _KIND)
         return
     for argument in function.arguments:
         value = constant_of(argument, values)

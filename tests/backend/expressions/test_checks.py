@@ -182,10 +182,18 @@ def test_names_of_types(refused: Refused) -> None:
     assert str(refused("attribute_type(a, b)")).startswith(f"{OPERAND}attribute_type, operand type: ")
 
 
-@pytest.mark.parametrize("text", ["attribute_exists(:a) and a=a", "attribute_exists(size(:a))"])
-def test_functions_of_paths(refused: Refused, text: str) -> None:
-    assert refused(text, None, {":a": {"S": "1"}}) == (
-        f"{INVALID}Operator or function requires a document path; operator or function: attribute_exists"
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("attribute_exists(:a) and a=a", "attribute_exists"),
+        ("attribute_exists(size(:a))", "attribute_exists"),
+        ("attribute_type(:a, :t)", "attribute_type"),
+        ("a > size(:a)", "size"),
+    ],
+)
+def test_functions_of_paths(refused: Refused, text: str, name: str) -> None:
+    assert refused(text, None, {":a": {"S": "1"}, ":t": {"S": "S"}}) == (
+        f"{INVALID}Operator or function requires a document path; operator or function: {name}"
     )
 
 
