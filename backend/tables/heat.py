@@ -27,7 +27,7 @@ from backend.model.keys import collection_of, successor
 SAMPLES = 1024
 """The most keys that are remembered of the load on one side of a partition."""
 _HELPS = 0.75
-"""A cut helps when no more than this share of the load is on one side, on average of the halves of the time."""
+"""A cut helps when, on average of the halves of the time, at most this share of the load is on one side."""
 
 Edges = tuple[bytes, ...]
 

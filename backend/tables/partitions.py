@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from copy import copy
 from itertools import pairwise
 from math import ceil
 
@@ -53,6 +54,13 @@ class Side:
         self.throttled = 0
         self._heat_seconds = heat_seconds
         self.heat = self._new_heat(now)
+
+    def follow(self, whole: Side, *, is_first: bool) -> None:
+        """Go on as a part of `whole`: the first has its counts, and none gives in this second what the whole
+        has given."""
+        self.window = copy(whole.window)
+        if is_first:
+            self.units, self.throttled = whole.units, whole.throttled
 
     def hot_keys(self, now: float) -> list[bytes]:
         """The keys that were asked for if the partition was hot all the time, else none. The heat is measured
@@ -119,8 +127,7 @@ class PartitionMap:
             self.split(widest, [_first_key(_hash(widest.start) + widest.width // 2)], now)
 
     def split(self, partition: Partition, edges: Sequence[bytes], now: float) -> bool:
-        """Replace a partition by those between the edges; the first keeps what was counted. False when no
-        edge is inside."""
+        """Replace a partition by those between the edges. False when no edge is inside."""
         inner = sorted({edge for edge in edges if partition.has_inside(edge)})
         if not inner:
             return False
@@ -129,8 +136,9 @@ class PartitionMap:
         parts = [
             Partition(start, stop, self._settings, now) for start, stop in zip(starts, stops, strict=True)
         ]
-        for side, old in ((parts[0].reads, partition.reads), (parts[0].writes, partition.writes)):
-            side.units, side.throttled = old.units, old.throttled
+        for part in parts:
+            part.reads.follow(partition.reads, is_first=part is parts[0])
+            part.writes.follow(partition.writes, is_first=part is parts[0])
         self.all[number : number + 1] = parts
         self.starts[number : number + 1] = starts
         return True

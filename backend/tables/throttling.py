@@ -4,7 +4,8 @@ Rules, with their public sources (https://docs.aws.amazon.com/amazondynamodb/lat
 
 * a local index has no throughput of its own: it is the table's. A global index has, and a write that it has
   none for is refused for the table as well (gsi-throttling.html);
-* all of a request's units are taken, or none: a refused request has used nothing;
+* all units of a request, or of one item of a batch or transaction, are taken or none: what is refused has
+  used nothing;
 * the errors (throttling-diagnosing-workflow.html, and "TransactionCanceledException" in the API Reference):
   ProvisionedThroughputExceededException when provisioned, ThrottlingException when on-demand,
   RequestLimitExceeded at the account's quota; each says in its throttling reasons what was exceeded where.
@@ -35,7 +36,7 @@ PROVISIONED_TABLE = (
 PROVISIONED_INDEX = (
     "The level of configured provisioned throughput for one or more global secondary indexes of the table "
     "was exceeded. Consider increasing your provisioning level for the under-provisioned global secondary "
-    "indexes with the UpdateTable API."
+    "indexes with the UpdateTable API"
 )
 ON_DEMAND_TABLE = (
     "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your "

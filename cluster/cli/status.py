@@ -20,6 +20,14 @@ from cluster.runtime.live import LiveClock
 # A node is two lines, one a cache, so that the table fits a terminal of 80 columns.
 _COLUMNS = ("node", "cache", "hits", "misses", "hit ratio", "entries", "bytes", "evicted", "lag")
 
+_LIMITS = {
+    "ProvisionedThroughput": "provisioned units",
+    "MaxOnDemandThroughput": "the maximum set",
+    "AccountLimit": "the account's quota",
+    "KeyRangeThroughput": "a key range's limit",
+}
+"""The limits of throttling, by their part in the names of CloudWatch's metrics."""
+
 
 @click.command()
 @admin.endpoint_option
@@ -89,11 +97,21 @@ def _store_table(tables: Mapping[str, Any]) -> Table:
         shown.add_column(column, justify="left" if number < 2 else "right", no_wrap=True)
     for name, table in tables.items():
         shown.add_row(name, "", *_counted(table))
+        _add_limits(shown, table)
         _add_partitions(shown, table)
         for index, counters in table["Indexes"].items():
             shown.add_row("", index, *_counted(counters))
+            _add_limits(shown, counters)
             _add_partitions(shown, counters)
     return shown
+
+
+def _add_limits(shown: Table, resource: Mapping[str, Any]) -> None:
+    """Of the throttled requests: which limit they were over."""
+    for limit, words in _LIMITS.items():
+        events = [resource.get(f"{side}{limit}ThrottleEvents", 0) for side in ("Read", "Write")]
+        if any(events):
+            shown.add_row("", f"  over {words}", "", "", *(f"{count:,}" for count in events))
 
 
 def _add_partitions(shown: Table, resource: Mapping[str, Any]) -> None:

@@ -308,6 +308,8 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
         f"\n  item TTL {_seconds(config.item_ttl, 'entries never expire')}"
         f", query TTL {_seconds(config.query_ttl, 'results are not cached')}, {_capacity(config)}"
     )
+    if config.throttling:
+        console.print("  the store throttles as DynamoDB does; daxsim status --store tells what and where")
     if with_samples:
         console.print(f"  sample tables: {', '.join(table.name for table in sample_data.TABLES)}")
     console.print("\nTry it, with any credentials (python, pip install boto3):\n")

@@ -57,6 +57,16 @@ def test_what_was_counted_is_not_lost_by_a_split():
     assert sum(p.reads.throttled for p in partitions.all) == 2
 
 
+def test_what_was_used_of_a_second_is_used_in_each_part():
+    partitions = PartitionMap.even(1, SETTINGS, now=0)
+    partitions.all[0].writes.window.take(900.0)
+    partitions.grow_to(2, now=0)
+    for part in partitions.all:
+        assert not part.writes.window.has(200.0, now=0)
+        assert part.writes.window.has(200.0, now=1)
+        part.writes.window.take(50.0)
+
+
 def test_a_cut_at_the_edge_of_a_partition_is_none():
     partitions = PartitionMap.even(2, SETTINGS, now=0)
     last = partitions.all[1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from botocore.parsers import create_parser
+from botocore.session import Session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +19,7 @@ from backend.tables.throttling import (
     PROVISIONED_TABLE,
     QUOTA,
 )
+from backend.wire import error_body
 
 ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/orders"
 
@@ -282,6 +285,7 @@ def test_an_index_without_capacity_throttles_the_writes_of_its_table(shop):
     assert counted["ConsumedWriteCapacityUnits"] == 3.0
     assert counted["Indexes"]["by-status"]["WriteThrottleEvents"] == 1
     assert counted["WriteThrottleEvents"] == 0
+    assert counted["Indexes"]["by-status"]["WriteProvisionedThroughputThrottleEvents"] == 1
 
 
 def test_reads_of_an_index_are_its_own(shop):
@@ -323,6 +327,90 @@ def test_moving_a_row_asks_both_of_its_partitions(shop):
         for a, b in zip(before, after, strict=True)
     ]
     assert sorted(grown) in ([0, 0, 0, 0, 100], [0, 0, 0, 50, 50])
+
+
+# Every operation
+
+KEY = {"pk": {"S": "a"}}
+SELECT, INSERT = "SELECT * FROM orders WHERE pk='a'", "INSERT INTO orders VALUE {'pk':'new'}"
+READS = {
+    "GetItem": {"TableName": "orders", "Key": KEY, "ConsistentRead": True},
+    "Query": {
+        "TableName": "orders",
+        "KeyConditionExpression": "pk = :a",
+        "ExpressionAttributeValues": {":a": KEY["pk"]},
+    },
+    "Scan": {"TableName": "orders"},
+    "BatchGetItem": {"RequestItems": {"orders": {"Keys": [KEY]}}},
+    "ExecuteStatement": {"Statement": SELECT},
+}
+WRITES = {
+    "PutItem": {"TableName": "orders", "Item": KEY},
+    "UpdateItem": {"TableName": "orders", "Key": KEY},
+    "DeleteItem": {"TableName": "orders", "Key": KEY},
+    "BatchWriteItem": {"RequestItems": {"orders": [{"PutRequest": {"Item": KEY}}]}},
+    "ExecuteStatement": {"Statement": INSERT},
+}
+ALL = [("Read", *one) for one in READS.items()] + [("Write", *one) for one in WRITES.items()]
+
+
+def spent(orders):
+    """The store when nothing is left of this second's one unit, nor of the minute to come."""
+    orders.put("a", 100)
+    while orders.get("a") is None:
+        pass
+    return orders
+
+
+@pytest.mark.parametrize(("side", "operation", "request_"), ALL)
+def test_every_operation_says_what_it_exceeds(shop, side, operation, request_):
+    provisioned = spent(shop(1, 1))._try(operation, **request_)
+    assert provisioned.code == "ProvisionedThroughputExceededException"
+    assert provisioned.message == PROVISIONED_TABLE
+    assert reasons(provisioned) == [
+        {"reason": f"Table{side}ProvisionedThroughputExceeded", "resource": ARN},
+    ]
+    maximum = {"OnDemandThroughput": {"MaxWriteRequestUnits": 1, "MaxReadRequestUnits": 1}}
+    on_demand = spent(shop(table=maximum))._try(operation, **request_)
+    assert (on_demand.code, on_demand.message) == ("ThrottlingException", MAXIMUM)
+    assert reasons(on_demand) == [
+        {"reason": f"Table{side}MaxOnDemandThroughputExceeded", "resource": ARN},
+    ]
+
+
+@pytest.mark.parametrize("code", ["ProvisionedThroughputExceeded", "ThrottlingError"])
+def test_statements_and_actions_say_it_in_codes_of_their_own(shop, code):
+    maximum = {"OnDemandThroughput": {"MaxWriteRequestUnits": 1, "MaxReadRequestUnits": 1}}
+    is_provisioned = code == "ProvisionedThroughputExceeded"
+    orders = spent(shop(1, 1) if is_provisioned else shop(table=maximum))
+    message = PROVISIONED_TABLE if is_provisioned else MAXIMUM
+    for statement in (SELECT, INSERT):
+        answer = orders.store("BatchExecuteStatement", Statements=[{"Statement": statement}])
+        assert answer["Responses"] == [{"Error": {"Code": code, "Message": message}, "TableName": "orders"}]
+        error = orders._try("ExecuteTransaction", TransactStatements=[{"Statement": statement}])
+        assert error.fields["CancellationReasons"] == [{"Code": code, "Message": message}]
+    for operation, action in (
+        ("TransactGetItems", {"Get": {"TableName": "orders", "Key": KEY}}),
+        ("TransactWriteItems", {"Put": {"TableName": "orders", "Item": KEY}}),
+    ):
+        error = orders._try(operation, TransactItems=[action])
+        assert error.code == "TransactionCanceledException"
+        assert error.fields["CancellationReasons"] == [{"Code": code, "Message": message}]
+
+
+def test_the_errors_are_those_of_the_service_s_model_on_the_wire(shop):
+    """The members of an error are found by botocore under the names of its model."""
+    model = Session().get_service_model("dynamodb")
+    maximum = {"OnDemandThroughput": {"MaxWriteRequestUnits": 1, "MaxReadRequestUnits": 1}}
+    for orders in (shop(1, 1), shop(table=maximum), shop(quota_write_units=1.0, quota_read_units=1.0)):
+        error = spent(orders)._try("GetItem", **READS["GetItem"])
+        answer = {"status_code": error.status, "headers": {}, "body": error_body(error)}
+        shape = model.operation_model("GetItem").output_shape
+        parsed = create_parser("json").parse(answer, shape)
+        assert parsed["Error"]["Code"] == error.code
+        found = create_parser("json").parse(answer, model.shape_for(error.code))
+        named = {name.lower(): value for name, value in found.items()}
+        assert named["throttlingreasons"] == reasons(error) != []
 
 
 # Many items at once

@@ -166,6 +166,7 @@ def test_a_throttling_store_tells_which_partition_refused(up: Up, capsys: pytest
     orders = next(row for row in rows if row[:1] == ["Orders"])
     assert orders[1:] == ["1", "293", "0", "1"]
     assert any(row[:1] == ["partition"] and row[2:6] == ["of", "4", "1", "293"] for row in rows)
+    assert ["over", "the", "maximum", "set", "0", "1"] in rows
     code, out, _ = run(capsys, "status", "--json", *at)
     assert len(json.loads(out)["store"]["Orders"]["Partitions"]) == 4
 
