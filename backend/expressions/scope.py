@@ -62,7 +62,10 @@ def _checked_names(names: Mapping[str, str]) -> Names:
     for key, name in names.items():
         if _NAME_KEY.fullmatch(key) is None:
             raise _invalid_key("ExpressionAttributeNames", key)
-        check_name(name)
+        try:
+            check_name(name)
+        except ServiceError as error:
+            raise _invalid_value("ExpressionAttributeNames", key, error) from error
     return names
 
 
@@ -76,11 +79,13 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> Values:
         try:
             clean[key] = normalise(value)
         except ServiceError as error:
-            raise validation_error(
-                f"ExpressionAttributeValues contains invalid value: {error.message} for key {key}"
-            ) from error
+            raise _invalid_value("ExpressionAttributeValues", key, error) from error
     return clean
 
 
 def _invalid_key(member: str, key: str) -> ServiceError:
     return validation_error(f'{member} contains invalid key: Syntax error; key: "{key}"')
+
+
+def _invalid_value(member: str, key: str, error: ServiceError) -> ServiceError:
+    return validation_error(f"{member} contains invalid value: {error.message} for key {key}")

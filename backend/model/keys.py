@@ -29,12 +29,21 @@ from backend.protocol import AttributeValue, Item
 
 MAX_PARTITION_BYTES = 2048
 MAX_SORT_BYTES = 1024
+_SURELY_SHORT = MAX_SORT_BYTES // 4
+"""So many characters or bytes fit any key: a character is at most four bytes."""
 HASH_BYTES = 8
 _LENGTH_BYTES = 2
 HASH_SPACE = 1 << (8 * HASH_BYTES)
 
 _INVALID = "One or more parameter values were invalid: "
 _NOT_VALID = "One or more parameter values are not valid. "
+_LONG_PARTITION = (
+    f"{_INVALID}Size of hashkey has exceeded the maximum size limit of{MAX_PARTITION_BYTES} bytes"
+)
+_LONG_SORT = (
+    f"{_INVALID}Aggregated size of all range keys has exceeded the size limit of {MAX_SORT_BYTES} bytes"
+)
+_UPDATED = "The update expression attempted to update"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +88,16 @@ def key_of(schema: KeySchema, item: Item) -> Item:
 
 
 def has_key(schema: KeySchema, item: Item) -> bool:
-    """Whether an item has every attribute of an (index) key, with the right type and a non-empty value."""
+    """Whether an item has every attribute of an (index) key, of the right type, not empty and not too long."""
     for attribute in schema.attributes:
         value = item.get(attribute.name)
-        if value is None or not value.get(attribute.type):
+        content = None if value is None else value.get(attribute.type)
+        if not content:
             return False
+        if len(content) > _SURELY_SHORT:
+            limit = MAX_PARTITION_BYTES if attribute in schema.partition_attributes else MAX_SORT_BYTES
+            if _too_long(attribute, value, limit):
+                return False
     return True
 
 
@@ -235,15 +249,10 @@ def _check_contents(schema: KeySchema, key: Item) -> None:
             )
     for attribute in schema.partition_attributes:
         if _too_long(attribute, key[attribute.name], MAX_PARTITION_BYTES):
-            raise validation_error(
-                f"{_INVALID}Size of hashkey has exceeded the maximum size limit of{MAX_PARTITION_BYTES} bytes"
-            )
+            raise validation_error(_LONG_PARTITION)
     for attribute in schema.sort_attributes:
         if _too_long(attribute, key[attribute.name], MAX_SORT_BYTES):
-            raise validation_error(
-                f"{_INVALID}Aggregated size of all range keys has exceeded "
-                f"the size limit of {MAX_SORT_BYTES} bytes"
-            )
+            raise validation_error(_LONG_SORT)
 
 
 def _too_long(attribute: KeyAttribute, value: AttributeValue, limit: int) -> bool:
@@ -260,16 +269,13 @@ def check_index_attributes(schema: KeySchema, index_name: str, item: Item, *, up
     An absent attribute is fine: the item is then not in the index. An update words its refusals
     differently.
     """
-    sorts = schema.sort_attributes
     for attribute in schema.attributes:
         value = item.get(attribute.name)
         if value is None:
             continue
         if attribute.type not in value:
             if update:
-                raise validation_error(
-                    "The update expression attempted to update the secondary index key to unsupported type"
-                )
+                raise validation_error(f"{_UPDATED} the secondary index key to unsupported type")
             raise validation_error(
                 f"{_INVALID}Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
                 f"Actual: {type_of(value)} IndexName: {index_name}"
@@ -277,12 +283,13 @@ def check_index_attributes(schema: KeySchema, index_name: str, item: Item, *, up
         if not value[attribute.type]:
             raise _empty_index_key(attribute, index_name, update)
         limit, text = (
-            (MAX_SORT_BYTES, "Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
-            if attribute in sorts
-            else (MAX_PARTITION_BYTES, "Size of hashkey has exceeded the maximum size limit of2048 bytes")
+            (MAX_SORT_BYTES, _LONG_SORT)
+            if attribute in schema.sort_attributes
+            else (MAX_PARTITION_BYTES, _LONG_PARTITION)
         )
         if _too_long(attribute, value, limit):
-            raise validation_error(_INVALID + text)
+            long_update = f"{_UPDATED} the secondary index key beyond allowed size limits"
+            raise validation_error(long_update if update else text)
 
 
 def _empty_index_key(attribute: KeyAttribute, index_name: str, update: bool) -> ServiceError:
@@ -290,8 +297,7 @@ def _empty_index_key(attribute: KeyAttribute, index_name: str, update: bool) -> 
     empty = f"The AttributeValue for a key attribute cannot contain an empty {kind} value."
     if update:
         return validation_error(
-            "The update expression attempted to update a secondary index key "
-            f"to a value that is not supported. {empty}"
+            f"{_NOT_VALID}{_UPDATED} a secondary index key to a value that is not supported. {empty}"
         )
     return validation_error(
         f"{_NOT_VALID}A value specified for a secondary index key is not supported. {empty} "

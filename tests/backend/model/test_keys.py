@@ -202,11 +202,15 @@ def test_index_attributes() -> None:
         "IndexName: i, IndexKey: c"
     )
     assert message_of(lambda: check_index_attributes(index, "i", {"c": {"S": ""}}, update=True)) == (
+        "One or more parameter values are not valid. "
         "The update expression attempted to update a secondary index key to a value that is not supported. "
         "The AttributeValue for a key attribute cannot contain an empty string value."
     )
     with pytest.raises(ServiceError, match="Size of hashkey"):
         check_index_attributes(index, "i", {"c": {"S": "x" * 2049}})
+    assert message_of(lambda: check_index_attributes(index, "i", {"c": {"S": "x" * 2049}}, update=True)) == (
+        "The update expression attempted to update the secondary index key beyond allowed size limits"
+    )
 
 
 def test_has_key() -> None:
