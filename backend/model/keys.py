@@ -88,11 +88,10 @@ def key_of(schema: KeySchema, item: Item) -> Item:
 
 
 def has_key(schema: KeySchema, item: Item) -> bool:
-    """Whether an item has every attribute of an (index) key, of the right type, not empty and not too long."""
+    """Whether an item has every attribute of an (index) key: of its type, not empty, not too long."""
     for attribute in schema.attributes:
         value = item.get(attribute.name)
-        content = None if value is None else value.get(attribute.type)
-        if not content:
+        if value is None or not (content := value.get(attribute.type)):
             return False
         if len(content) > _SURELY_SHORT:
             limit = MAX_PARTITION_BYTES if attribute in schema.partition_attributes else MAX_SORT_BYTES
