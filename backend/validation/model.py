@@ -42,7 +42,7 @@ MEMBER_ORDER: Mapping[str, tuple[str, ...]] = {
     "CreateGlobalSecondaryIndexAction": ("Projection", "IndexName", "ProvisionedThroughput", "KeySchema"),
     "CreateTableInput": (
         "AttributeDefinitions", "TableName", "BillingMode", "ProvisionedThroughput", "KeySchema",
-        "LocalSecondaryIndexes", "GlobalSecondaryIndexes",
+        "GlobalSecondaryIndexes", "LocalSecondaryIndexes",
     ),
     "DeleteItemInput": (
         "ReturnConsumedCapacity", "TableName", "ReturnValues", "ReturnItemCollectionMetrics", "Key",
