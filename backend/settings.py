@@ -57,6 +57,8 @@ class EngineSettings:
     """Query and Scan stop after the item that makes the stored size read reach this."""
     batch_get_bytes: int = 16 * 1024 * 1024
     """BatchGetItem leaves keys unprocessed once its items reach this."""
+    item_collection_bytes: int = 10 * 1024**3
+    """What the items of one partition key, with their local index rows, may have: more are refused."""
     idempotency_window: float = 600.0
     """How long a ClientRequestToken of TransactWriteItems is remembered."""
     ttl_delay: float = 48 * 3600.0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError
-from backend.model.keys import partition_prefix, successor
+from backend.operations.item_collections import collection_metrics
 from backend.protocol import Item, Request
 from backend.tables.capacity import Consumption, Demand, write_units
 from backend.tables.indexes import Index
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from backend.engine import Engine
     from backend.storage.base import Row
 
-_GIGABYTE = 1 << 30
 _THROTTLING = ("ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
 
 
@@ -92,21 +91,6 @@ def report_write(answer: dict[str, Any], request: Request, write: Write, key: It
         metrics = collection_metrics(write.table, key)
         if metrics is not None:
             answer["ItemCollectionMetrics"] = metrics
-
-
-def collection_metrics(table: Table, key: Item) -> dict[str, Any] | None:
-    """The ItemCollectionMetrics of a write: only tables with local indexes have item collections.
-
-    The estimate is a range of whole gigabytes around the sizes of the partition's items and local index rows.
-    """
-    if not table.local_indexes:
-        return None
-    prefix = partition_prefix(table.schema, key)
-    maps = [table.items, *(index.rows for index in table.local_indexes.values())]
-    total = sum(size for one in maps for _, (_, size) in one.range(prefix, successor(prefix)))
-    low = float(total // _GIGABYTE)
-    name = table.schema.partition.name
-    return {"ItemCollectionKey": {name: key[name]}, "SizeEstimateRangeGB": [low, low + 1.0]}
 
 
 def merge(consumptions: dict[str, Consumption], one: Consumption) -> None:

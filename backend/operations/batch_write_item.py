@@ -19,11 +19,11 @@ from backend.model.values import normalise_and_measure, normalise_item
 from backend.operations.accounting import (
     capacity_mode,
     charge_write,
-    collection_metrics,
     is_throttling,
     merge,
 )
 from backend.operations.batch_get_item import DUPLICATES
+from backend.operations.item_collections import collection_metrics
 from backend.operations.writes import prepare_delete, prepare_put
 from backend.protocol import Item, Request, Response
 from backend.storage.base import Row

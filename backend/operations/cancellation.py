@@ -19,6 +19,7 @@ MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 _REASONS = {
     "ConditionalCheckFailedException": "ConditionalCheckFailed",
     "DuplicateItemException": "DuplicateItem",
+    "ItemCollectionSizeLimitExceededException": "ItemCollectionSizeLimitExceeded",
     "ValidationException": "ValidationError",
     "ProvisionedThroughputExceededException": "ProvisionedThroughputExceeded",
     "ThrottlingException": "ThrottlingError",

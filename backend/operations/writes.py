@@ -5,8 +5,8 @@ Rules:
 
 * preparing judges everything and changes nothing: keys, the condition against the item that is there, the new
   item's size and index keys. It returns the `Write` to commit;
-* a refusal is a `ServiceError`: ValidationException, or ConditionalCheckFailedException, which carries the
-  current item when the request asked for it;
+* a refusal is a `ServiceError`: ValidationException; ConditionalCheckFailedException, which carries the
+  current item when the request asked for it; or ItemCollectionSizeLimitExceededException;
 * `factor` is 2 in a transaction: the units of a failed condition are charged here.
 """
 
@@ -20,6 +20,7 @@ from backend.expressions.updates import Update
 from backend.model.keys import check_item, check_key
 from backend.model.sizes import check_item_size, item_size
 from backend.operations.accounting import charge_refused_write
+from backend.operations.item_collections import check_collection
 from backend.protocol import Item, Request
 from backend.storage.base import Row
 from backend.tables.table import Table, Write
@@ -40,6 +41,7 @@ def prepare_put(
     old = table.items.get(key)
     if condition is not None and not condition.matches(None if old is None else old[0]):
         raise refused(engine, table, key, old, request, factor)
+    check_collection(engine, table, key, old, row)
     return Write(table, key, old, row)
 
 
@@ -67,6 +69,7 @@ def prepare_update(
     check_item_size(size, update=True)
     if update is not None:
         update.check_result(new_item, table.index_schemas)
+    check_collection(engine, table, key, old, (new_item, size))
     return Write(table, key, old, (new_item, size))
 
 
