@@ -1,8 +1,10 @@
 """What a cached item costs in memory, beside what the item cache counts for it.
 
 A process of its own fills the item cache of a node through misses, from a store that makes each item anew:
-nothing is shared with a store in the same process. Memory is the growth of what Python has allocated
-(tracemalloc), and of the process's resident set, in separate runs since tracing itself takes memory.
+nothing is shared with a store in the same process, as behind a remote backend. An embedded store and the
+nodes of one process hold one object for an item; what the cache adds to that is measured with a store that
+has its items beforehand. Memory is the growth of what Python has allocated (tracemalloc), and of the
+process's resident set, in separate runs since tracing itself takes memory.
 """
 
 from __future__ import annotations
@@ -30,17 +32,19 @@ from dax.node import Node
 from dax.settings import NodeSettings
 
 _COUNT = 100_000
+_TRACED = ("traced", "shared")
 
 
 def run(options: Options) -> list[Report]:
     count = 2_000 if options.quick else _COUNT
-    traced, resident = _child("traced", count), _child("resident", count)
+    traced, resident, shared = (_child(kind, count) for kind in ("traced", "resident", "shared"))
     report = Report("Memory of a cached item", ("measure", "bytes an item"))
     figures = {
         "the item by DynamoDB's rules": traced["item_bytes"],
         "counted by the item cache": traced["counted_bytes"],
         "allocated by Python (tracemalloc)": traced["bytes"],
         "growth of the resident set": resident["bytes"],
+        "allocated where the store is embedded": shared["bytes"],
     }
     for name, size in figures.items():
         report.rows.append((name, f"{size:,.0f}"))
@@ -58,10 +62,11 @@ def _child(kind: str, count: int) -> dict[str, float]:
 
 
 class _Store:
-    """A `Backend` with one table, whose every read makes a new item."""
+    """A `Backend` with one table, whose every read makes a new item unless all are there beforehand."""
 
-    def __init__(self, count: int) -> None:
-        self._items = items(count)
+    def __init__(self, count: int, *, beforehand: bool) -> None:
+        self._held = list(items(count)) if beforehand else None
+        self._items = items(count) if self._held is None else iter(self._held)
 
     async def execute(self, operation: str, request: Request) -> Response:
         if operation == "DescribeTable":
@@ -77,7 +82,7 @@ class _Store:
 async def _fill(kind: str, count: int) -> dict[str, float]:
     settings = NodeSettings(item_ttl=0, item_cache_bytes=1 << 40)
     clock, tasks = LiveClock(), TaskGroup("node-1")
-    node = Node("node-1", clock, _Store(count + 1), NoPeers(), tasks, settings)
+    node = Node("node-1", clock, _Store(count + 1, beforehand=kind == "shared"), NoPeers(), tasks, settings)
     node.become_primary(1, [])
     await node.execute("GetItem", {"TableName": TABLE, "Key": {"pk": {"S": "user-0000000"}}})
     counted = node.status()["item_cache"]["bytes"]
@@ -99,7 +104,7 @@ async def _fill(kind: str, count: int) -> dict[str, float]:
 
 
 def _memory(kind: str) -> int:
-    if kind == "traced":
+    if kind in _TRACED:
         return tracemalloc.get_traced_memory()[0]
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -107,6 +112,6 @@ def _memory(kind: str) -> int:
 BENCH = Bench("memory", "what an entry of the item cache costs", run)
 
 if __name__ == "__main__":
-    if sys.argv[1] == "traced":
+    if sys.argv[1] in _TRACED:
         tracemalloc.start()
     sys.stdout.write(orjson.dumps(asyncio.run(_fill(sys.argv[1], int(sys.argv[2])))).decode())
