@@ -172,6 +172,21 @@ def test_a_node_is_not_warmed_with_a_fill_that_no_log_has(play):
     play(with_table(main))
 
 
+def test_a_fill_whose_offer_is_lost_stays_with_its_node_and_hides_no_write(play):
+    async def main(cluster):
+        cluster.faults.partition("node-1", "node-2")
+        assert await get(cluster, "node-2", "a") == (None, "store")
+        cluster.faults.repair("node-1", "node-2")
+        assert await get(cluster, "node-2", "a") == (None, "negative-entry")
+        assert await get(cluster, "node-3", "a") == (None, "store")
+        await put(cluster, "node-3", "a", 1)
+        await cluster.runtime.clock.sleep(20)
+        for node in cluster.config.node_ids():
+            assert await get(cluster, node, "a") == (1, "item-cache")
+
+    play(with_table(main), item_ttl=0)
+
+
 def test_a_lone_primary_that_returns_is_the_primary_at_once(play):
     async def main(cluster):
         cluster.cluster.kill("node-1")
