@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -236,3 +236,118 @@ def table(dynamodb: DynamoDB) -> str:
 def sorted_table(dynamodb: DynamoDB) -> str:
     """A table keyed by `pk`, a string, and `sk`, a number."""
     return dynamodb.create("pk:S", "sk:N")
+
+
+# Conditions, asked for in every place that takes one.
+
+CONDITIONED = {"pk": {"S": "k"}}
+"""The key of the item that they are about."""
+_BY_KEY = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [CONDITIONED["pk"]]}}
+
+
+def _requests(text: str, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The clauses of a Scan, of a Query and of a write."""
+    used = {f":{name}": value for name, value in values.items()}
+    given = {"ExpressionAttributeValues": used} if used else {}
+    query = {
+        "KeyConditionExpression": "pk = :pk",
+        "FilterExpression": text,
+        "ExpressionAttributeValues": {**used, ":pk": CONDITIONED["pk"]},
+    }
+    return {"FilterExpression": text, **given}, query, {"ConditionExpression": text, **given}
+
+
+def _legacy_requests(condition: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    on_a = {"a": condition}
+    return {"ScanFilter": on_a}, {"QueryFilter": on_a, "KeyConditions": _BY_KEY}, {"Expected": on_a}
+
+
+def _writes(table: str, item: Mapping[str, Any], expected: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Operations that a condition guards, the one that removes the item at the end."""
+    put = {"TableName": table, "Item": item, **expected}
+    on_item = {"TableName": table, "Key": CONDITIONED, **expected}
+    writes = [("PutItem", put), ("UpdateItem", on_item), ("DeleteItem", on_item)]
+    if "ConditionExpression" not in expected:
+        return writes
+    check = ("TransactWriteItems", {"TransactItems": [{"ConditionCheck": on_item}]})
+    return [check, ("TransactWriteItems", {"TransactItems": [{"Put": put}]}), *writes]
+
+
+@pytest.fixture
+def holds(dynamodb: DynamoDB, table: str) -> Callable[..., bool]:
+    """What a condition says of an item with these attributes: the same wherever it may stand.
+
+    `holds({"a": ...}, "a = :v", v=...)`. A write that it refuses changes nothing.
+    """
+
+    def ask(attributes: Mapping[str, Any], condition: str, **values: Any) -> bool:
+        return _verdict(dynamodb, table, attributes, *_requests(condition, values))
+
+    return ask
+
+
+@pytest.fixture
+def holds_of_old(dynamodb: DynamoDB, table: str) -> Callable[..., bool]:
+    """The same of a legacy condition on the attribute `a`: `holds_of_old({"a": ...}, "EQ", value)`."""
+
+    def ask(attributes: Mapping[str, Any], operator: str, *arguments: Any) -> bool:
+        condition = {"ComparisonOperator": operator}
+        given = {"AttributeValueList": arguments} if arguments else {}
+        return _verdict(dynamodb, table, attributes, *_legacy_requests({**condition, **given}))
+
+    return ask
+
+
+def _verdict(
+    dynamodb: DynamoDB, table: str, attributes: Mapping[str, Any], scan: Any, query: Any, expected: Any
+) -> bool:
+    item = {**CONDITIONED, **attributes}
+    dynamodb.put(table, item)
+    stored = dynamodb.get(table, **CONDITIONED)
+    verdicts = []
+    for operation, clauses in (("Scan", scan), ("Query", query)):
+        found = dynamodb(operation, TableName=table, ConsistentRead=True, **clauses)
+        verdicts.append((operation, found["Items"] == [stored]))
+    for operation, request in _writes(table, item, expected):
+        answer = dynamodb.answer(operation, **request)
+        verdicts.append((operation, answer.status == 200))
+        if answer.status != 200:
+            assert b"ConditionalCheckFailed" in answer.body, answer.body
+            assert dynamodb.get(table, **CONDITIONED) == stored
+    assert len({verdict for _, verdict in verdicts}) == 1, verdicts
+    return verdicts[0][1]
+
+
+@pytest.fixture
+def problem(dynamodb: DynamoDB, table: str) -> Callable[..., str]:
+    """Why a condition is refused whatever the item is, in the same words wherever it stands."""
+
+    def ask(condition: str, **values: Any) -> str:
+        message = _problem(dynamodb, table, *_requests(condition, values))
+        return message.partition("Expression: ")[2]
+
+    return ask
+
+
+@pytest.fixture
+def problem_of_old(dynamodb: DynamoDB, table: str) -> Callable[..., str]:
+    """Why a legacy condition on the attribute `a` is refused, in filters and on writes."""
+
+    def ask(operator: str, *arguments: Any) -> str:
+        condition = {"ComparisonOperator": operator, "AttributeValueList": arguments}
+        return _problem(dynamodb, table, *_legacy_requests(condition))
+
+    return ask
+
+
+def _problem(dynamodb: DynamoDB, table: str, scan: Any, query: Any, expected: Any) -> str:
+    before = dynamodb.get(table, **CONDITIONED)
+    refusals = [
+        dynamodb.refusal(name, TableName=table, **it) for name, it in (("Scan", scan), ("Query", query))
+    ]
+    refusals += [dynamodb.refusal(name, **request) for name, request in _writes(table, CONDITIONED, expected)]
+    assert {code for code, _ in refusals} == {"ValidationException"}
+    problems = {message.replace("FilterExpression", "ConditionExpression") for _, message in refusals}
+    assert len(problems) == 1, problems
+    assert dynamodb.get(table, **CONDITIONED) == before
+    return problems.pop()
