@@ -10,6 +10,9 @@ Source: "DynamoDB item sizes and formats" of the developer guide.
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain
+
 from backend.errors import validation_error
 from backend.model import numbers
 from backend.protocol import AttributeValue, Item
@@ -24,17 +27,17 @@ def value_size(value: AttributeValue) -> int:
     """Bytes of one canonical attribute value, without its name. Runtime: linear in the value."""
     for datatype, content in value.items():
         if datatype == "S":
-            return len(content) if content.isascii() else len(content.encode())
+            return text_size(content)
         if datatype == "N":
             return numbers.size(content)
         if datatype == "B":
             return len(content)
         if datatype == "L":
-            return COLLECTION_BYTES + sum(ELEMENT_BYTES + value_size(element) for element in content)
+            return COLLECTION_BYTES + ELEMENT_BYTES * len(content) + _elements_size(content)
         if datatype == "M":
             return COLLECTION_BYTES + ELEMENT_BYTES * len(content) + item_size(content)
         if datatype == "SS":
-            return len("".join(content).encode())
+            return text_size("".join(content))
         if datatype == "NS":
             return sum(map(numbers.size, content))
         if datatype == "BS":
@@ -43,17 +46,29 @@ def value_size(value: AttributeValue) -> int:
     return 0
 
 
+def _elements_size(elements: list[AttributeValue]) -> int:
+    datatypes = set(chain.from_iterable(elements))
+    if datatypes == {"S"} or datatypes == {"N"}:
+        [datatype] = datatypes
+        return texts_size(datatype, [element[datatype] for element in elements])
+    return sum(map(value_size, elements))
+
+
+def texts_size(datatype: str, texts: list[str]) -> int:
+    """Bytes of many strings or many canonical numbers; a number that they repeat is measured once."""
+    if datatype == "S":
+        return text_size("".join(texts))
+    return sum(numbers.size(text) * count for text, count in Counter(texts).items())
+
+
+def text_size(text: str) -> int:
+    """Bytes of a text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
 def item_size(item: Item) -> int:
     """Bytes of a canonical item: its names and its values. Runtime: linear in the item."""
-    total = 0
-    for name, value in item.items():
-        total += len(name) if name.isascii() else len(name.encode())
-        text = value.get("S")
-        if text is not None:
-            total += len(text) if text.isascii() else len(text.encode())
-        else:
-            total += value_size(value)
-    return total
+    return text_size("".join(item)) + sum(map(value_size, item.values()))
 
 
 def check_item_size(size: int, *, update: bool = False) -> None:

@@ -16,19 +16,23 @@ Sources: "Naming rules and data types" of the DynamoDB developer guide, API refe
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from backend.errors import ServiceError, validation_error
 from backend.model import numbers
 from backend.model.numbers import canonical
-from backend.model.sizes import COLLECTION_BYTES, ELEMENT_BYTES, value_size
+from backend.model.sizes import COLLECTION_BYTES, ELEMENT_BYTES, text_size, texts_size, value_size
 from backend.protocol import AttributeValue, Item
+
+T = TypeVar("T")
 
 MAX_NESTING = 32
 MAX_NAME_BYTES = 65535
 DATATYPES = ("S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL")
 
+Measured = tuple[T, int]
+"""Something canonical, and its size in bytes."""
 _INVALID = "One or more parameter values were invalid: "
 
 
@@ -38,7 +42,7 @@ def normalise(value: AttributeValue) -> AttributeValue:
     Raises ValidationException for no or several datatypes, malformed numbers, empty sets, duplicates in sets,
     a NULL that is not true, and nesting beyond 32 levels.
     """
-    return _normalise(value, 0)
+    return _normalise(value, 0)[0]
 
 
 def normalise_item(item: Item) -> Item:
@@ -46,46 +50,32 @@ def normalise_item(item: Item) -> Item:
     return normalise_and_measure(item)[0]
 
 
-def normalise_and_measure(item: Item) -> tuple[Item, int]:
+def normalise_and_measure(item: Item) -> Measured[Item]:
     """The canonical form of an item, and its size in bytes, in one walk; errors as of `normalise`."""
     return _normalise_members(item, 0)
 
 
-def _normalise_members(members: Item, depth: int) -> tuple[Item, int]:
+def _normalise_members(members: Item, depth: int) -> Measured[Item]:
     """Canonical members of an item or map, and their size; `depth` is that of their values."""
     changed: dict[str, AttributeValue] | None = None
-    size = 0
+    names = "".join(members)
+    size = text_size(names)
+    any_may_be_long = len(names) > _SHORT_NAME and max(map(len, members)) > _SHORT_NAME
     for name, value in members.items():
-        if len(name) > _SHORT_NAME or not name:
+        if any_may_be_long or not name:
             check_name(name)
-        size += len(name) if name.isascii() else len(name.encode())
-        clean = value
-        # Strings, numbers and maps are most of what anyone stores: they pass without further calls.
+        # Strings and canonical numbers are most of what anyone stores: they pass without further calls.
         if value.__class__ is dict and len(value) == 1:
             [(datatype, content)] = value.items()
-            if content.__class__ is str and datatype == "S":
-                size += len(content) if content.isascii() else len(content.encode())
-                continue
-            if datatype == "N" and content is not None:
-                text = canonical(content)
-                size += numbers.size(text)
-                if text == content:
+            if content.__class__ is str:
+                if datatype == "S":
+                    size += len(content) if content.isascii() else len(content.encode())
                     continue
-                clean = {"N": text}
-            elif datatype == "M" and content.__class__ is dict:
-                if content and depth + 1 >= MAX_NESTING:
-                    raise nested_too_deeply()
-                inside, inside_size = _normalise_members(content, depth + 1)
-                size += COLLECTION_BYTES + ELEMENT_BYTES * len(content) + inside_size
-                if inside is content:
+                if datatype == "N" and canonical(content) == content:
+                    size += numbers.size(content)
                     continue
-                clean = {"M": inside}
-            else:
-                clean = _normalise(value, depth)
-                size += value_size(clean)
-        else:
-            clean = _normalise(value, depth)
-            size += value_size(clean)
+        clean, value_bytes = _normalise(value, depth)
+        size += value_bytes
         if clean is not value:
             if changed is None:
                 changed = dict(members)
@@ -100,36 +90,41 @@ _SHORT_NAME = MAX_NAME_BYTES // 4
 def check_name(name: str) -> None:
     """Refuse an attribute name that is empty or longer than 65535 bytes."""
     if not name:
-        raise validation_error("Attribute name must not be empty")
+        raise validation_error("Empty attribute name")
     if len(name) > _SHORT_NAME and len(name.encode()) > MAX_NAME_BYTES:
         raise validation_error("Attribute name is too large, must be less than 65536 bytes")
 
 
-def _normalise(value: AttributeValue, depth: int) -> AttributeValue:
+def _normalise(value: AttributeValue, depth: int) -> Measured[AttributeValue]:
     if value.__class__ is not dict and not isinstance(value, Mapping):
         raise _empty()
-    if len(value) == 1:
-        for datatype, content in value.items():
-            handler = _HANDLERS.get(datatype)
-            if handler is not None and content is not None:
-                return handler(content, value, depth)
-        raise _empty()
-    return _of_many(value, depth)
+    if len(value) != 1:
+        return _of_many(value, depth)
+    [(datatype, content)] = value.items()
+    if content is not None:
+        if datatype == "L":
+            return _list(content, value, depth)
+        if datatype == "M":
+            return _map(content, value, depth)
+        handler = _HANDLERS.get(datatype)
+        if handler is not None:
+            clean = handler(content, value)
+            return clean, value_size(clean)
+    raise _empty()
 
 
-def _of_many(value: AttributeValue, depth: int) -> AttributeValue:
+def _of_many(value: AttributeValue, depth: int) -> Measured[AttributeValue]:
     """A value with no or several members: the service checks each member before it counts them."""
-    present = [name for name in DATATYPES if value.get(name) is not None]
-    for name in present:
-        _HANDLERS[name](value[name], {name: value[name]}, depth)
-    if not present:
+    present = [{name: value[name]} for name in DATATYPES if value.get(name) is not None]
+    checked = [_normalise(one, depth) for one in present]
+    if not checked:
         raise _empty()
-    if len(present) > 1:
+    if len(checked) > 1:
         raise validation_error(
             "Supplied AttributeValue has more than one datatypes set, "
             "must contain exactly one of the supported datatypes"
         )
-    return _normalise({present[0]: value[present[0]]}, depth)
+    return checked[0]
 
 
 def _empty() -> ServiceError:
@@ -138,18 +133,18 @@ def _empty() -> ServiceError:
     )
 
 
-def _string(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _string(content: Any, value: AttributeValue) -> AttributeValue:
     if not isinstance(content, str):
         raise _empty()
     return value
 
 
-def _number(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _number(content: Any, value: AttributeValue) -> AttributeValue:
     text = canonical(content)
     return value if text == content else {"N": text}
 
 
-def _binary(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _binary(content: Any, value: AttributeValue) -> AttributeValue:
     if content.__class__ is bytes:
         return value
     if not isinstance(content, bytearray | memoryview):
@@ -157,19 +152,19 @@ def _binary(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
     return {"B": bytes(content)}
 
 
-def _bool(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _bool(content: Any, value: AttributeValue) -> AttributeValue:
     if content is not True and content is not False:
         raise _empty()
     return value
 
 
-def _null(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _null(content: Any, value: AttributeValue) -> AttributeValue:
     if content is not True:
         raise validation_error(f"{_INVALID}Null attribute value types must have the value of true")
     return value
 
 
-def _string_set(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _string_set(content: Any, value: AttributeValue) -> AttributeValue:
     if not content:
         raise validation_error(f"{_INVALID}An string set  may not be empty")
     members = _members(content, str)
@@ -178,7 +173,7 @@ def _string_set(content: Any, value: AttributeValue, depth: int) -> AttributeVal
     return value
 
 
-def _number_set(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _number_set(content: Any, value: AttributeValue) -> AttributeValue:
     if not content:
         raise validation_error(f"{_INVALID}An number set  may not be empty")
     members = [canonical(member) for member in _members(content, str)]
@@ -187,7 +182,7 @@ def _number_set(content: Any, value: AttributeValue, depth: int) -> AttributeVal
     return value if members == content else {"NS": members}
 
 
-def _binary_set(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _binary_set(content: Any, value: AttributeValue) -> AttributeValue:
     if not content:
         raise validation_error(f"{_INVALID}Binary sets should not be empty")
     members = _members(content, bytes)
@@ -210,28 +205,39 @@ def _members(content: Any, kind: type) -> Sequence[Any]:
 _SEQUENCES = (list, tuple)
 
 
-def _list(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _list(content: Any, value: AttributeValue, depth: int) -> Measured[AttributeValue]:
     if not isinstance(content, _SEQUENCES):
         raise _empty()
     if content and depth + 1 >= MAX_NESTING:
         raise nested_too_deeply()
+    texts = texts_of(content)
+    if texts is not None:
+        return _flat_list(type_of(content[0]), texts, value)
     elements = [_normalise(element, depth + 1) for element in content]
-    if _same(elements, content):
-        return value
-    return {"L": elements}
+    size = COLLECTION_BYTES + sum(ELEMENT_BYTES + element_size for _, element_size in elements)
+    if all(clean is element for (clean, _), element in zip(elements, content, strict=True)):
+        return value, size
+    return {"L": [clean for clean, _ in elements]}, size
 
 
-def _map(content: Any, value: AttributeValue, depth: int) -> AttributeValue:
+def _flat_list(datatype: str, texts: list[str], value: AttributeValue) -> Measured[AttributeValue]:
+    """A list of nothing but strings or nothing but numbers; a number that it repeats is judged once."""
+    if datatype == "N":
+        clean = {text: canonical(text) for text in dict.fromkeys(texts)}
+        if any(text != number for text, number in clean.items()):
+            texts = [clean[text] for text in texts]
+            value = {"L": [{"N": text} for text in texts]}
+    return value, COLLECTION_BYTES + ELEMENT_BYTES * len(texts) + texts_size(datatype, texts)
+
+
+def _map(content: Any, value: AttributeValue, depth: int) -> Measured[AttributeValue]:
     if not isinstance(content, Mapping):
         raise _empty()
     if content and depth + 1 >= MAX_NESTING:
         raise nested_too_deeply()
-    inside, _ = _normalise_members(content, depth + 1)
-    return value if inside is content else {"M": inside}
-
-
-def _same(left: Iterable[Any], right: Iterable[Any]) -> bool:
-    return all(a is b for a, b in zip(left, right, strict=True))
+    inside, inside_size = _normalise_members(content, depth + 1)
+    size = COLLECTION_BYTES + ELEMENT_BYTES * len(content) + inside_size
+    return (value if inside is content else {"M": inside}), size
 
 
 def nested_too_deeply() -> ServiceError:
@@ -242,18 +248,27 @@ def nested_too_deeply() -> ServiceError:
     )
 
 
-_HANDLERS: dict[str, Callable[[Any, AttributeValue, int], AttributeValue]] = {
+_HANDLERS: dict[str, Callable[[Any, AttributeValue], AttributeValue]] = {
     "S": _string,
     "N": _number,
     "B": _binary,
     "SS": _string_set,
     "NS": _number_set,
     "BS": _binary_set,
-    "M": _map,
-    "L": _list,
     "NULL": _null,
     "BOOL": _bool,
 }
+
+
+def texts_of(elements: Sequence[Any]) -> list[str] | None:
+    """The contents of elements that are all strings or all numbers, as those of long lists mostly are."""
+    if set(map(type, elements)) != {dict} or set(map(len, elements)) != {1}:
+        return None
+    [datatype] = elements[0]
+    if datatype != "S" and datatype != "N":
+        return None
+    texts = [element.get(datatype) for element in elements]
+    return texts if set(map(type, texts)) == {str} else None
 
 
 def type_of(value: AttributeValue) -> str:

@@ -18,6 +18,7 @@ from math import floor, isfinite
 from typing import Any
 
 from backend.errors import ServiceError, serialization_error, validation_error
+from backend.model.values import texts_of
 from backend.validation.model import Model
 
 Decoder = Callable[[Any], Any]
@@ -256,6 +257,8 @@ class AttributeValues:
             raise serialization_error(_UNEXPECTED_OBJECT if isinstance(value, Mapping) else _UNEXPECTED_FIELD)
         if depth > _MAX_DEPTH:
             raise validation_error(NESTING_ERROR)
+        if texts_of(value) is not None:
+            return value
         decoded = [self._value(one, depth + 1, _UNEXPECTED_ELEMENT) for one in value]
         return decoded if any(new is not old for new, old in zip(decoded, value, strict=True)) else value
 

@@ -26,6 +26,8 @@ from backend.model.sizes import MAX_ITEM_BYTES, check_item_size, item_size, valu
         ({"BS": [b"ab", b"c"]}, 3),
         ({"L": []}, 3),
         ({"L": [{"S": "ab"}, {"NULL": True}]}, 3 + 1 + 2 + 1 + 1),
+        ({"L": [{"N": "12"}, {"N": "-1"}, {"N": "12"}]}, 3 + 3 + 2 + 3 + 2),
+        ({"L": [{"S": "é"}, {"S": "a"}]}, 3 + 2 + 2 + 1),
         ({"M": {}}, 3),
         ({"M": {"ab": {"S": "c"}}}, 3 + 1 + 2 + 1),
     ],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backend.errors import ServiceError
 from backend.model import values
-from backend.model.sizes import item_size
+from backend.model.sizes import item_size, value_size
 from backend.model.values import (
     compare,
     contains,
@@ -80,6 +80,20 @@ def test_one_walk_measures_what_it_normalises(item: Any) -> None:
     clean, size = normalise_and_measure(spelled)
     assert clean == normalise_item(spelled)
     assert size == item_size(clean)
+
+
+@pytest.mark.parametrize("element", [{"N": "-1.5"}, {"S": "é"}, {"BOOL": True}, {"L": [{"N": "7"}]}])
+def test_long_lists_are_what_their_elements_are_one_by_one(element: Any) -> None:
+    listed, size = normalise_and_measure({"a": {"L": [element] * 1_000}})
+    assert (listed, size) == ({"a": {"L": [element] * 1_000}}, 1 + 3 + 1_000 * (1 + value_size(element)))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"N": "x"}, {"N": None}, {"N": 5}, {"S": 5}, {"N": "1", "S": "x"}, {}, None, "1"]
+)
+def test_one_wrong_element_of_a_long_list_is_refused(wrong: Any) -> None:
+    with pytest.raises(ServiceError):
+        normalise({"L": [{"N": "1"}] * 1_000 + [wrong]})
 
 
 def test_numbers_become_canonical_at_every_depth() -> None:
