@@ -6,7 +6,7 @@ admitted; a member that the request did not ask for is absent from the response.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError
@@ -15,6 +15,7 @@ from backend.protocol import Item, Request
 from backend.tables.capacity import Consumption, Demand, write_units
 from backend.tables.indexes import Index
 from backend.tables.table import Table, Write
+from backend.validation.names import table_name
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -86,7 +87,7 @@ def report_write(answer: dict[str, Any], request: Request, write: Write, key: It
     """
     mode = capacity_mode(request)
     if mode is not None:
-        answer["ConsumedCapacity"] = write.consumption().report(mode)
+        answer["ConsumedCapacity"] = write.consumption().report(mode, request["TableName"])
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         metrics = collection_metrics(write.table, key)
         if metrics is not None:
@@ -102,6 +103,14 @@ def merge(consumptions: dict[str, Consumption], one: Consumption) -> None:
     sum_of_table.own += one.own
     for name, units in one.by_index.items():
         sum_of_table.add_index(name, units)
+
+
+def reports(
+    consumptions: dict[str, Consumption], mode: str, names: Iterable[str], also_as: str | None = None
+) -> list[dict[str, Any]]:
+    """The ConsumedCapacity of several tables, each under the name or ARN that it has among `names`."""
+    called = {table_name(name): name for name in names}
+    return [one.report(mode, called.get(name), also_as) for name, one in consumptions.items()]
 
 
 def is_throttling(error: ServiceError) -> bool:

@@ -13,7 +13,7 @@ from backend.errors import ServiceError, validation_error
 from backend.expressions.projections import Projection
 from backend.model.keys import check_key
 from backend.model.values import normalise_item
-from backend.operations.accounting import capacity_mode, charge_read, is_throttling, merge
+from backend.operations.accounting import capacity_mode, charge_read, is_throttling, merge, reports
 from backend.operations.clauses import projection_of
 from backend.protocol import Item, Request, Response
 from backend.tables.capacity import Consumption, read_units
@@ -60,7 +60,7 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
     answer: dict[str, Any] = {"Responses": batch.responses, "UnprocessedKeys": batch.unprocessed}
     mode = capacity_mode(request)
     if mode is not None:
-        answer["ConsumedCapacity"] = [one.report(mode) for one in batch.consumptions.values()]
+        answer["ConsumedCapacity"] = reports(batch.consumptions, mode, request["RequestItems"])
     return answer
 
 

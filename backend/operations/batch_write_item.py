@@ -21,6 +21,7 @@ from backend.operations.accounting import (
     charge_write,
     is_throttling,
     merge,
+    reports,
 )
 from backend.operations.batch_get_item import DUPLICATES
 from backend.operations.item_collections import collection_metrics
@@ -82,7 +83,7 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
     answer: dict[str, Any] = {"UnprocessedItems": unprocessed}
     mode = capacity_mode(request)
     if mode is not None:
-        answer["ConsumedCapacity"] = [one.report(mode) for one in consumptions.values()]
+        answer["ConsumedCapacity"] = reports(consumptions, mode, request["RequestItems"])
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         metrics = metrics_by_table(tables, keys)
         if metrics:

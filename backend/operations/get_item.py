@@ -40,5 +40,5 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
         answer["Item"] = row[0] if plan is None else plan.apply(row[0])
     mode = capacity_mode(request)
     if mode is not None:
-        answer["ConsumedCapacity"] = Consumption(table, units).report(mode)
+        answer["ConsumedCapacity"] = Consumption(table, units).report(mode, request["TableName"])
     return answer

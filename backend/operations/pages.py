@@ -267,7 +267,7 @@ def answer_page(engine: Engine, source: Source, request: Request, page: Page, at
         else:
             consumption.own = page.fetched_units
             consumption.add_index(source.index.name, units)
-        answer["ConsumedCapacity"] = consumption.report(mode)
+        answer["ConsumedCapacity"] = consumption.report(mode, request.get("TableName"))
     return answer
 
 

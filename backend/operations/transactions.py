@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.model.keys import encode
 from backend.model.values import normalise_item
-from backend.operations.accounting import capacity_mode, charge_read, charge_write, merge
+from backend.operations.accounting import capacity_mode, charge_read, charge_write, merge, reports
 from backend.operations.cancellation import Reasons, check_distinct, check_total_size
 from backend.protocol import Item, Request
 from backend.storage.base import Row
@@ -86,7 +86,9 @@ def reported(request: Request, consumptions: dict[str, Consumption], also_as: st
     mode = capacity_mode(request)
     if mode is None:
         return {}
-    return {"ConsumedCapacity": [one.report(mode, also_as=also_as) for one in consumptions.values()]}
+    members = (parameters for member in request.get("TransactItems", ()) for parameters in member.values())
+    names = [parameters["TableName"] for parameters in members]
+    return {"ConsumedCapacity": reports(consumptions, mode, names, also_as)}
 
 
 def _prepared(actions: Sequence[Action]) -> list[Write]:

@@ -4,6 +4,7 @@ Rules:
 
 * everything is judged before anything is changed; a table in transition is in use;
 * one global index is created or deleted at a time; throughput of any number may change in one call;
+* AttributeDefinitions matter to a new index only: what else they say is not looked at;
 * a new index is filled from the items at once and serves queries when its CREATING time is over;
 * the answer shows the table as it was, in status UPDATING; the next description shows what was asked for.
 
@@ -29,7 +30,12 @@ from backend.tables.definitions import (
 )
 from backend.tables.indexes import Index
 from backend.tables.table import Table
-from backend.validation.declarations import MAX_CAPACITY_UNITS, MAX_GLOBAL_INDEXES, check_global_index
+from backend.validation.declarations import (
+    MAX_CAPACITY_UNITS,
+    MAX_GLOBAL_INDEXES,
+    check_global_index,
+    check_maximums,
+)
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -54,6 +60,7 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     types = _check_attributes(table, request, created, deleted)
     _check_indexes(table, request, types, created, deleted, resized, engine.now())
     _check_stream(engine, table, request)
+    _check_encryption(table, request.get("SSESpecification"))
 
     answer = description(engine, table, "UPDATING")
     if request.get("ProvisionedThroughput") is not None:
@@ -75,6 +82,8 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
 def _check_billing(table: Table, request: Request, resized: Mapping[str, Any]) -> None:
     mode = request.get("BillingMode") or table.billing_mode
     asked = request.get("ProvisionedThroughput")
+    maximums = request.get("OnDemandThroughput")
+    check_maximums(maximums, "table", on_demand=mode == PAY_PER_REQUEST, least=-1)
     if mode == PAY_PER_REQUEST and asked is not None:
         raise validation_error(
             f"{INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified "
@@ -105,25 +114,23 @@ def _will_not_change(what: str, current: Throughput, requested: Throughput) -> s
 def _check_attributes(
     table: Table, request: Request, created: list[Mapping[str, Any]], deleted: list[str]
 ) -> dict[str, str]:
-    """The attribute definitions after the update."""
-    given = attribute_types_of(request.get("AttributeDefinitions") or ())
-    known = {**table.attribute_types, **given}
+    """The attribute definitions after the update: those that some key uses."""
     kept = [table.schema, *(one.schema for name, one in table.indexes.items() if name not in deleted)]
     in_use = {name for schema in kept for name in schema.names}
-    for name in in_use & set(given):
+    new = {element["AttributeName"] for index in created for element in index["KeySchema"]}
+    if created and request.get("AttributeDefinitions") is None:
+        raise validation_error(
+            f"{INVALID}AttributeDefinitions is not specified for index: {created[0]['IndexName']}"
+        )
+    given = attribute_types_of(request.get("AttributeDefinitions") or ())
+    for name in new & in_use & set(given):
         if given[name] != table.attribute_types[name]:
             raise validation_error(
                 f"{INVALID}Attribute {name} is a key of type {table.attribute_types[name]} "
                 f"and cannot be defined with type {given[name]}"
             )
-    used = in_use | {element["AttributeName"] for index in created for element in index["KeySchema"]}
-    surplus = [name for name in given if name not in used]
-    if surplus:
-        raise validation_error(
-            f"{INVALID}Some AttributeDefinitions are not used. "
-            f"AttributeDefinitions: [{', '.join(given)}], keys used: [{', '.join(sorted(used))}]"
-        )
-    return {name: kind for name, kind in known.items() if name in used}
+    known = {**table.attribute_types, **{name: given[name] for name in given if name in new}}
+    return {name: kind for name, kind in known.items() if name in in_use | new}
 
 
 def _check_indexes(
@@ -143,17 +150,17 @@ def _check_indexes(
         _check_resized(table, name, update, on_demand=on_demand)
     for index in created:
         if index["IndexName"] in table.indexes:
-            raise validation_error(
-                f"Attempting to create an index which already exists: {index['IndexName']}"
-            )
-        check_global_index(index, list(types), on_demand=on_demand)
+            raise validation_error("Attempting to create an index which already exists")
+        check_global_index(index, list(types), on_demand=on_demand, update=True)
         if len(table.global_indexes) >= MAX_GLOBAL_INDEXES:
-            raise validation_error(
-                f"{INVALID}GlobalSecondaryIndex count exceeds the per-table limit of {MAX_GLOBAL_INDEXES}"
+            raise ServiceError(
+                "LimitExceededException",
+                "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit "
+                f"of {MAX_GLOBAL_INDEXES}",
             )
     for name in deleted:
         if name not in table.global_indexes:
-            raise resource_not_found("Requested resource not found")
+            raise _no_index(table, name)
 
 
 def _check_resized(table: Table, name: str, update: Mapping[str, Any], *, on_demand: bool) -> None:
@@ -164,7 +171,8 @@ def _check_resized(table: Table, name: str, update: Mapping[str, Any], *, on_dem
             "Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate"
         )
     if name not in table.global_indexes:
-        raise resource_not_found("Requested resource not found")
+        raise _no_index(table, name)
+    check_maximums(update.get("OnDemandThroughput"), f"index : {name}", on_demand=on_demand, least=-1)
     if asked is None:
         return
     if on_demand:
@@ -177,6 +185,28 @@ def _check_resized(table: Table, name: str, update: Mapping[str, Any], *, on_dem
         raise validation_error(_will_not_change("index", current, current))
 
 
+def _no_index(table: Table, name: str) -> ServiceError:
+    return resource_not_found(f"Requested resource not found: Index {name} for table {table.name}")
+
+
+def _check_encryption(table: Table, asked: Mapping[str, Any] | None) -> None:
+    """Refuse what would change nothing, as the service does."""
+    if asked is None:
+        return
+    current = table.encryption or {}
+    if not asked.get("Enabled") and not current.get("Enabled"):
+        raise validation_error(f"{INVALID}Table is already encrypted by default")
+    if asked.get("Enabled") and current.get("Enabled") and _key(asked) == _key(current):
+        raise validation_error(
+            f"{INVALID}Table is already encrypted with given KMSMasterKeyId. "
+            "Use KMSMasterKeyId parameter if you want to change Master Key"
+        )
+
+
+def _key(encryption: Mapping[str, Any]) -> str | None:
+    return encryption.get("KMSMasterKeyId")
+
+
 def _check_stream(engine: Engine, table: Table, request: Request) -> None:
     asked = request.get("StreamSpecification")
     if asked is None:
@@ -186,7 +216,7 @@ def _check_stream(engine: Engine, table: Table, request: Request) -> None:
     if asked["StreamEnabled"] and is_enabled:
         raise validation_error(f"Table already has an enabled stream: TableName: {table.name}")
     if not asked["StreamEnabled"] and not is_enabled:
-        raise validation_error(f"Table does not have an enabled stream to disable: TableName: {table.name}")
+        raise validation_error(f"Table has no stream to disable: TableName: {table.name}")
 
 
 # Acting
@@ -219,6 +249,10 @@ def _apply_capacity(table: Table, request: Request, resized: Mapping[str, Any], 
         _set_throughput(table, Throughput())
         for index in table.global_indexes.values():
             _set_index_throughput(index, {"ProvisionedThroughput": None}, now)
+    if mode == PROVISIONED and table.billing_mode == PAY_PER_REQUEST:
+        table.on_demand_throughput = None
+        for index in table.global_indexes.values():
+            _set_index_throughput(index, {"OnDemandThroughput": None}, now)
     table.billing_mode = mode
     if request.get("ProvisionedThroughput") is not None:
         _set_throughput(table, throughput_of(request["ProvisionedThroughput"]))

@@ -106,13 +106,14 @@ class Consumption:
     def add_index(self, name: str, units: float) -> None:
         self.by_index[name] = self.by_index.get(name, 0.0) + units
 
-    def report(self, mode: str, also_as: str | None = None) -> dict[str, Any]:
+    def report(self, mode: str, called: str | None = None, also_as: str | None = None) -> dict[str, Any]:
         """A `ConsumedCapacity` structure for ReturnConsumedCapacity `TOTAL` or `INDEXES`.
 
-        `also_as` repeats every amount under `ReadCapacityUnits` or `WriteCapacityUnits`: transactions do.
+        `called` is what the request calls the table, its name or its ARN. `also_as` repeats every amount
+        under `ReadCapacityUnits` or `WriteCapacityUnits`: transactions do.
         """
         total = _amount(self.own + sum(self.by_index.values()), also_as)
-        answer: dict[str, Any] = {"TableName": self.table.name, **total}
+        answer: dict[str, Any] = {"TableName": called or self.table.name, **total}
         if mode == "INDEXES":
             answer["Table"] = _amount(self.own, also_as)
             for member, indexes in (
