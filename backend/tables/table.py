@@ -108,6 +108,7 @@ class Table:
         self.global_indexes: dict[str, Index] = {}
         self.indexes: dict[str, Index] = {}
         self.index_schemas: dict[str, KeySchema] = {}
+        """By name, in which order they are judged: of several that refuse an item, the first is named."""
         self.key_names: frozenset[str] = frozenset(self.schema.names)
         for index in definition.local_indexes:
             self.local_indexes[index.name] = self._open_index(index, is_global=False, active_from=now)
@@ -277,7 +278,7 @@ class Table:
         return index
 
     def _index_keys_changed(self) -> None:
-        self.index_schemas = {name: index.schema for name, index in self.indexes.items()}
+        self.index_schemas = {name: self.indexes[name].schema for name in sorted(self.indexes)}
         schemas = (self.schema, *self.index_schemas.values())
         self.key_names = frozenset(name for schema in schemas for name in schema.names)
 
