@@ -118,10 +118,6 @@ def _check_attributes(
     kept = [table.schema, *(one.schema for name, one in table.indexes.items() if name not in deleted)]
     in_use = {name for schema in kept for name in schema.names}
     new = {element["AttributeName"] for index in created for element in index["KeySchema"]}
-    if created and request.get("AttributeDefinitions") is None:
-        raise validation_error(
-            f"{INVALID}AttributeDefinitions is not specified for index: {created[0]['IndexName']}"
-        )
     given = attribute_types_of(request.get("AttributeDefinitions") or ())
     for name in new & in_use & set(given):
         if given[name] != table.attribute_types[name]:
@@ -151,6 +147,10 @@ def _check_indexes(
     for index in created:
         if index["IndexName"] in table.indexes:
             raise validation_error("Attempting to create an index which already exists")
+        if request.get("AttributeDefinitions") is None:
+            raise validation_error(
+                f"{INVALID}AttributeDefinitions is not specified for index: {index['IndexName']}"
+            )
         check_global_index(index, list(types), on_demand=on_demand, update=True)
         if len(table.global_indexes) >= MAX_GLOBAL_INDEXES:
             raise ServiceError(
@@ -160,7 +160,7 @@ def _check_indexes(
             )
     for name in deleted:
         if name not in table.global_indexes:
-            raise _no_index(table, name)
+            raise _no_index(table, name, "delete")
 
 
 def _check_resized(table: Table, name: str, update: Mapping[str, Any], *, on_demand: bool) -> None:
@@ -171,7 +171,7 @@ def _check_resized(table: Table, name: str, update: Mapping[str, Any], *, on_dem
             "Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate"
         )
     if name not in table.global_indexes:
-        raise _no_index(table, name)
+        raise _no_index(table, name, "update")
     check_maximums(update.get("OnDemandThroughput"), f"index : {name}", on_demand=on_demand, least=-1)
     if asked is None:
         return
@@ -185,7 +185,9 @@ def _check_resized(table: Table, name: str, update: Mapping[str, Any], *, on_dem
         raise validation_error(_will_not_change("index", current, current))
 
 
-def _no_index(table: Table, name: str) -> ServiceError:
+def _no_index(table: Table, name: str, action: str) -> ServiceError:
+    if name in table.local_indexes:
+        return validation_error(f"Cannot {action} an index that is not a GlobalSecondaryIndex: {name}")
     return resource_not_found(f"Requested resource not found: Index {name} for table {table.name}")
 
 

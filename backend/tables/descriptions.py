@@ -112,5 +112,8 @@ def _warm(table: Table, throughput: Throughput, asked: Any, is_new: bool) -> dic
 def _encryption(table: Table) -> dict[str, str]:
     asked = table.encryption or {}
     region_account = ":".join(table.arn.split(":")[3:5])
-    key = asked.get("KMSMasterKeyId") or f"arn:aws:kms:{region_account}:alias/aws/dynamodb"
-    return {"Status": "ENABLED", "SSEType": asked.get("SSEType") or "KMS", "KMSMasterKeyArn": key}
+    key = asked.get("KMSMasterKeyId") or "alias/aws/dynamodb"
+    if not key.startswith("arn:"):
+        kind = "" if key.startswith("alias/") else "key/"
+        key = f"arn:aws:kms:{region_account}:{kind}{key}"
+    return {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}

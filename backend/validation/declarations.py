@@ -26,12 +26,19 @@ _UPDATES = (
     "ProvisionedThroughput", "BillingMode", "StreamSpecification", "GlobalSecondaryIndexUpdates",
     "SSESpecification", "TableClass", "DeletionProtectionEnabled", "OnDemandThroughput", "WarmThroughput",
 )  # fmt: skip
+_ALONE = {
+    "SSESpecification": "Server-Side Encryption modification",
+    "TableClass": "TableClass modification",
+    "DeletionProtectionEnabled": "DeletionProtection modification",
+}
+"""What UpdateTable changes only by itself, and what it calls that."""
 
 
 def check_create_table(request: Request) -> None:
     """Raises ValidationException for the first thing wrong with a CreateTable request."""
     on_demand = request.get("BillingMode") == "PAY_PER_REQUEST"
     check_capacity(request.get("ProvisionedThroughput"), on_demand=on_demand)
+    check_maximums(request.get("OnDemandThroughput"), "table", on_demand=on_demand, least=1)
     defined = [one["AttributeName"] for one in request["AttributeDefinitions"]]
     local, indexes = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
 
@@ -42,7 +49,8 @@ def check_create_table(request: Request) -> None:
     if indexes is not None:
         _check_global_indexes(indexes, defined, names, on_demand=on_demand)
     _check_all_used(request["KeySchema"], [*(local or ()), *(indexes or ())], defined)
-    check_stream(request.get("StreamSpecification"))
+    _check_new_stream(request.get("StreamSpecification"))
+    check_encryption(request.get("SSESpecification"))
 
 
 def check_capacity(throughput: Mapping[str, int] | None, *, on_demand: bool) -> None:
@@ -67,13 +75,58 @@ def check_capacity_bounds(throughput: Mapping[str, int]) -> None:
             raise validation_error(f"Given value {throughput[name]} for {name} is out of bounds")
 
 
-def check_stream(specification: Mapping[str, Any] | None) -> None:
+def check_maximums(maximums: Mapping[str, int] | None, where: str, *, on_demand: bool, least: int) -> None:
+    """Refuse an OnDemandThroughput, of which no unit may be below `least`; `where` is the table or index."""
+    for name, units in (maximums or {}).items():
+        if not on_demand:
+            index = "" if where == "table" else f" for {where}"
+            raise validation_error(
+                f"{INVALID}{name} for OnDemandThroughput{index} cannot be specified "
+                "when the table BillingMode is PROVISIONED"
+            )
+        if units < least or units == 0:
+            raise validation_error(
+                f"{INVALID}Requested {name} for OnDemandThroughput for {where} is outside of valid range"
+            )
+
+
+def check_encryption(specification: Mapping[str, Any] | None) -> None:
+    """Refuse an SSESpecification whose members contradict each other."""
+    if specification is None:
+        return
+    kind, key = specification.get("SSEType"), specification.get("KMSMasterKeyId")
+    if not specification.get("Enabled"):
+        for member, given in (("SSEType", kind), ("KMSMasterKeyId", key)):
+            if given is not None:
+                raise validation_error(f"{INVALID}{member} can not be specified if Enabled is false")
+    elif kind == "AES256":
+        raise validation_error(f"{INVALID}SSEType AES256 is not supported")
+    elif key is not None and kind is None:
+        raise validation_error(f"{INVALID}SSEType KMS is required if KMSMasterKeyId is specified")
+
+
+def _check_new_stream(specification: Mapping[str, Any] | None) -> None:
     if specification is None:
         return
     if specification["StreamEnabled"] and not specification.get("StreamViewType"):
-        raise validation_error(f"{INVALID}StreamViewType must be specified when StreamEnabled is true")
+        raise validation_error(
+            f"{INVALID}Table is being created with a stream enabled, UpdateViewType is required"
+        )
     if not specification["StreamEnabled"] and specification.get("StreamViewType"):
-        raise validation_error(f"{INVALID}StreamViewType cannot be specified when StreamEnabled is false")
+        raise validation_error(
+            f"{INVALID}Table is being created with a stream disabled, UpdateViewType should not be specified"
+        )
+
+
+def _check_changed_stream(specification: Mapping[str, Any] | None) -> None:
+    if specification is None:
+        return
+    if specification["StreamEnabled"] and not specification.get("StreamViewType"):
+        raise validation_error(f"{INVALID}If stream is being enabled then UpdateViewType is required")
+    if not specification["StreamEnabled"] and specification.get("StreamViewType"):
+        raise validation_error(
+            f"{INVALID}If stream is being disabled, then UpdateViewType must not be specified"
+        )
 
 
 # Keys
@@ -85,9 +138,7 @@ def _check_table_keys(elements: KeyElements, defined: list[str], *, has_indexes:
     _check_defined(elements, defined)
     _check_simple_keys(elements)
     if len(set(defined)) != len(defined):
-        raise validation_error(
-            f"{INVALID}AttributeDefinitions contains duplicate attribute names: {_print(defined)}"
-        )
+        raise validation_error(f"Attribute Name is duplicated: {_duplicate(defined)}")
     if not has_indexes and len(elements) != len(defined):
         raise validation_error(
             f"{INVALID}Number of attributes in KeySchema does not exactly match number of attributes "
@@ -200,23 +251,31 @@ def _check_global_indexes(
         )
 
 
-def check_global_index(index: Index, defined: Sequence[str], *, on_demand: bool) -> None:
-    """Refuse a global index of CreateTable or UpdateTable. Raises ValidationException."""
+def check_global_index(
+    index: Index, defined: Sequence[str], *, on_demand: bool, update: bool = False
+) -> None:
+    """Refuse a global index of CreateTable or, worded differently, of UpdateTable."""
     _check_defined(index["KeySchema"], defined)
     _check_global_keys(index["KeySchema"])
     check_projection(index["Projection"])
-    throughput = index.get("ProvisionedThroughput")
+    name, throughput = index["IndexName"], index.get("ProvisionedThroughput")
     if on_demand and throughput is not None:
         raise validation_error(
-            f"{INVALID}ProvisionedThroughput should not be specified for index: {index['IndexName']} "
+            f"{INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {name} "
+            "when BillingMode is PAY_PER_REQUEST"
+            if update
+            else f"{INVALID}ProvisionedThroughput should not be specified for index: {name} "
             "when BillingMode is PAY_PER_REQUEST"
         )
     if not on_demand and throughput is None:
         raise validation_error(
-            f"{INVALID}ProvisionedThroughput must be specified for index: {index['IndexName']}"
+            f"{INVALID}Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}"
+            if update
+            else f"{INVALID}ProvisionedThroughput is not specified for index: {name}"
         )
     if throughput is not None:
         check_capacity_bounds(throughput)
+    check_maximums(index.get("OnDemandThroughput"), f"index : {name}", on_demand=on_demand, least=1)
 
 
 def check_projection(projection: Mapping[str, Any]) -> None:
@@ -228,9 +287,7 @@ def check_projection(projection: Mapping[str, Any]) -> None:
     if attributes is None and kind == "INCLUDE":
         raise validation_error(f"{INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
     if attributes is not None and len(set(attributes)) != len(attributes):
-        raise validation_error(
-            f"{INVALID}NonKeyAttributes contains duplicate attribute names: {_print(attributes)}"
-        )
+        raise validation_error(f"{INVALID}Duplicate element in NonKeyAttributes: {_duplicate(attributes)}")
 
 
 def _check_name_is_new(name: str, names: set[str]) -> None:
@@ -244,10 +301,14 @@ def _check_name_is_new(name: str, names: set[str]) -> None:
 
 def check_update_table(request: Request) -> None:
     """Raises ValidationException for the first thing wrong with an UpdateTable request of itself."""
-    if all(request.get(name) is None or request.get(name) == [] for name in _UPDATES):
+    asked = [name for name in _UPDATES if request.get(name) is not None]
+    updates = request.get("GlobalSecondaryIndexUpdates")
+    if not asked or (asked == ["GlobalSecondaryIndexUpdates"] and not updates):
         raise validation_error(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+            "GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, "
+            "ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, "
+            "WarmThroughput or TableClass is required"
         )
     throughput = request.get("ProvisionedThroughput")
     if request.get("BillingMode") == "PROVISIONED" and throughput is None:
@@ -256,10 +317,39 @@ def check_update_table(request: Request) -> None:
         )
     if throughput is not None:
         check_capacity_bounds(throughput)
-    check_stream(request.get("StreamSpecification"))
+    _check_changed_stream(request.get("StreamSpecification"))
+    check_encryption(request.get("SSESpecification"))
+    if updates is not None and not updates:
+        raise validation_error(f"{INVALID}List of GlobalSecondaryIndexUpdates is empty")
     names: set[str] = set()
-    for update in request.get("GlobalSecondaryIndexUpdates") or ():
+    for update in updates or ():
         _check_index_update(update, names)
+    _check_combination(asked, updates or ())
+
+
+def _check_combination(asked: Sequence[str], updates: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse changes that UpdateTable does not make together."""
+    for name, what in _ALONE.items():
+        if name in asked and len(asked) > 1:
+            raise validation_error(f"{INVALID}{what} must be the only operation in the request")
+    new_or_gone = any("Create" in update or "Delete" in update for update in updates)
+    if "WarmThroughput" in asked:
+        if any("Create" in update for update in updates):
+            raise validation_error(
+                f"{INVALID}Create global secondary index cannot be specified when updating WarmThroughput"
+            )
+        if not {*asked} <= {"WarmThroughput", "GlobalSecondaryIndexUpdates"} or new_or_gone:
+            raise validation_error(f"{INVALID}WarmThroughput must be the only operation in the request")
+    if "OnDemandThroughput" in asked and not {*asked} <= {"OnDemandThroughput", "BillingMode"}:
+        raise validation_error(
+            f"{INVALID}OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
+        )
+    if "ProvisionedThroughput" in asked and "StreamSpecification" in asked:
+        raise validation_error(f"{INVALID}You cannot modify stream status while updating table IOPS")
+    if "ProvisionedThroughput" in asked and new_or_gone:
+        raise validation_error(f"{INVALID}You cannot create or delete index while updating table IOPS")
+    if "StreamSpecification" in asked and new_or_gone:
+        raise validation_error(f"{INVALID}You cannot create or delete index while changing stream status")
 
 
 def _check_index_update(update: Mapping[str, Any], names: set[str]) -> None:
@@ -271,8 +361,8 @@ def _check_index_update(update: Mapping[str, Any], names: set[str]) -> None:
         )
     if len(actions) > 1:
         raise validation_error(
-            f"{INVALID}Only one of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
-            "GlobalSecondaryIndexUpdate.Delete may be specified"
+            f"{INVALID}Only one global secondary index action is allowed "
+            "per GlobalSecondaryIndexUpdate object"
         )
     name = update[actions[0]]["IndexName"]
     if name in names:
@@ -281,6 +371,11 @@ def _check_index_update(update: Mapping[str, Any], names: set[str]) -> None:
             f"Index: {name}"
         )
     names.add(name)
+
+
+def _duplicate(names: Sequence[str]) -> str:
+    """The first name that was there before."""
+    return next(name for position, name in enumerate(names) if name in names[:position])
 
 
 def _print(names: Sequence[str]) -> str:

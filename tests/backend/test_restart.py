@@ -95,9 +95,9 @@ def test_whatever_can_be_told_of_a_table_survives(restarts, index_of, clock):
     store(
         "UpdateTable",
         TableName="plain",
-        DeletionProtectionEnabled=True,
         ProvisionedThroughput={"ReadCapacityUnits": 9, "WriteCapacityUnits": 2},
     )
+    store("UpdateTable", TableName="plain", DeletionProtectionEnabled=True)
     store(
         "UpdateTable",
         TableName="plain",

@@ -304,20 +304,25 @@ def test_what_is_refused_of_index_updates(store: Store) -> None:
         "LimitExceededException",
         "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table",
     )
-    assert refused(deletions[:1])[0] == "ResourceNotFoundException"
+    assert refused(deletions[:1]) == (
+        "ResourceNotFoundException",
+        "Requested resource not found: Index abc for table users",
+    )
     existing = creation("by-a", "a")
     assert refused(existing["GlobalSecondaryIndexUpdates"])[0] == "ValidationException"
     assert refused([{"Create": index("by-b", "b")}]) == (
         "ValidationException",
+        "One or more parameter values were invalid: AttributeDefinitions is not specified for index: by-b",
+    )
+    assert refused([{"Create": index("by-b", "b")}], AttributeDefinitions=definitions("c")) == (
+        "ValidationException",
         "One or more parameter values were invalid: Some index key attributes are not defined in "
         "AttributeDefinitions. Keys: [b], AttributeDefinitions: [pk, a]",
     )
-    other_type = [{"AttributeName": "pk", "AttributeType": "N"}, *definitions("b")]
+    other_type = [{"AttributeName": "a", "AttributeType": "N"}]
     assert "cannot be defined" in str(
-        refused([{"Create": index("b-b", "b")}], AttributeDefinitions=other_type)
+        refused([{"Create": index("b-b", "a")}], AttributeDefinitions=other_type)
     )
-    surplus = definitions("b", "c")
-    assert "are not used" in str(refused([{"Create": index("b-b", "b")}], AttributeDefinitions=surplus))
     too_much = {"ReadCapacityUnits": 1_000_000_000_001, "WriteCapacityUnits": 1}
     assert "Action Blocked: IndexUpdate" in str(
         refused([{"Update": {"IndexName": "abc", "ProvisionedThroughput": too_much}}])
@@ -331,6 +336,92 @@ def test_nothing_to_change_is_refused(store: Store) -> None:
         code, message = store.refusal("UpdateTable", TableName="users", **request)
         assert code == "ValidationException"
         assert str(message).startswith("At least one of ProvisionedThroughput, BillingMode, ")
+
+
+def test_definitions_that_no_new_index_uses_are_not_looked_at(store: Store) -> None:
+    store.create(AttributeDefinitions=definitions("pk", "a"), GlobalSecondaryIndexes=[index("by-a", "a")])
+    conflicting = [{"AttributeName": "pk", "AttributeType": "N"}, *definitions("b", "c")]
+    store.call(
+        "UpdateTable",
+        TableName="users",
+        AttributeDefinitions=conflicting,
+        GlobalSecondaryIndexUpdates=[{"Create": index("by-b", "b")}],
+    )
+    store.call(
+        "UpdateTable", TableName="users", AttributeDefinitions=conflicting, DeletionProtectionEnabled=True
+    )
+    assert store.describe()["AttributeDefinitions"] == definitions("pk", "a", "b")
+
+
+def test_a_table_has_so_many_global_indexes(store: Store) -> None:
+    names = [f"key{number:02}" for number in range(20)]
+    indexes = [index(name, name) for name in names]
+    store.create(AttributeDefinitions=definitions("pk", *names), GlobalSecondaryIndexes=indexes)
+    refused = store.refusal(
+        "UpdateTable",
+        TableName="users",
+        AttributeDefinitions=definitions("one-more"),
+        GlobalSecondaryIndexUpdates=[{"Create": index("one-more", "one-more")}],
+    )
+    assert refused == (
+        "LimitExceededException",
+        "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of 20",
+    )
+
+
+def test_maximums_end_with_the_billing_by_request(store: Store) -> None:
+    limits = {"MaxReadRequestUnits": 9, "MaxWriteRequestUnits": 9}
+    store.create(
+        AttributeDefinitions=definitions("pk", "a"),
+        GlobalSecondaryIndexes=[{**index("by-a", "a"), "OnDemandThroughput": limits}],
+        OnDemandThroughput=limits,
+    )
+    units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    store.call(
+        "UpdateTable",
+        TableName="users",
+        BillingMode="PROVISIONED",
+        ProvisionedThroughput=units,
+        GlobalSecondaryIndexUpdates=[{"Update": {"IndexName": "by-a", "ProvisionedThroughput": units}}],
+    )
+    described = store.describe()
+    assert "OnDemandThroughput" not in described
+    assert "OnDemandThroughput" not in described["GlobalSecondaryIndexes"][0]
+
+
+def test_encryption_that_is_there_is_not_asked_for_again(store: Store) -> None:
+    store.create()
+    off, managed = {"Enabled": False}, {"Enabled": True}
+    own = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "alias/mine"}
+    invalid = "One or more parameter values were invalid: "
+    by_default = f"{invalid}Table is already encrypted by default"
+    with_key = (
+        f"{invalid}Table is already encrypted with given KMSMasterKeyId. "
+        "Use KMSMasterKeyId parameter if you want to change Master Key"
+    )
+
+    def update(encryption: Any) -> Any:
+        return store.call("UpdateTable", TableName="users", SSESpecification=encryption)
+
+    def refusal(encryption: Any) -> tuple[str, str | None]:
+        return store.refusal("UpdateTable", TableName="users", SSESpecification=encryption)
+
+    assert refusal(off) == ("ValidationException", by_default)
+    update(managed)
+    assert refusal(managed) == ("ValidationException", with_key)
+    assert store.describe()["SSEDescription"] == {
+        "Status": "ENABLED",
+        "SSEType": "KMS",
+        "KMSMasterKeyArn": "arn:aws:kms:us-east-1:123456789012:alias/aws/dynamodb",
+    }
+    update(own)
+    assert refusal(own) == ("ValidationException", with_key)
+    assert store.describe()["SSEDescription"]["KMSMasterKeyArn"] == (
+        "arn:aws:kms:us-east-1:123456789012:alias/mine"
+    )
+    update(off)
+    assert "SSEDescription" not in store.describe()
+    assert refusal(off) == ("ValidationException", by_default)
 
 
 def test_an_index_of_several_attributes_in_each_key(store: Store) -> None:

@@ -444,7 +444,7 @@ SEEDS: list[tuple[str, dict[str, Any]]] = [
         {
             "TableName": "users",
             "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "abc"}}],
-            "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1},
+            "BillingMode": "PAY_PER_REQUEST",
         },
     ),
     ("ListTables", {"Limit": 5, "ExclusiveStartTableName": "abc"}),

@@ -138,7 +138,11 @@ SETTINGS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], Any], Any]] = [
     (
         {"SSESpecification": {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "alias/mine"}},
         lambda table: table["SSEDescription"],
-        {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": "alias/mine"},
+        {
+            "Status": "ENABLED",
+            "SSEType": "KMS",
+            "KMSMasterKeyArn": "arn:aws:kms:us-east-1:123456789012:alias/mine",
+        },
     ),
     (
         {"WarmThroughput": {"ReadUnitsPerSecond": 15000, "WriteUnitsPerSecond": 7000}},
