@@ -17,6 +17,7 @@ from backend.errors import ServiceError, validation_error
 from backend.expressions import ast
 from backend.expressions.checks import operands_of
 from backend.expressions.conditions import condition, resolve
+from backend.expressions.lexer import invalid
 from backend.expressions.parser import parse_condition
 from backend.expressions.paths import top_level_name
 from backend.expressions.scope import Scope
@@ -134,7 +135,7 @@ def _shapes(text: str, names_key: tuple[tuple[str, str], ...]) -> tuple[_Shape, 
     tree = resolve(parse_condition(text, _KIND), dict(names_key))
     shapes = tuple(map(_shape, _conjuncts(tree)))
     if len({name for name, _, _ in shapes}) < len(shapes):
-        raise validation_error("KeyConditionExpressions must only contain one condition per key")
+        raise invalid(_KIND, "KeyConditionExpressions must only contain one condition per key")
     return shapes
 
 

@@ -162,11 +162,11 @@ def test_operators_that_keys_do_not_have(refusal: Refusal, text: str, operator: 
         (":a > b AND :a < :a", f"{BAD_CONDITION}No key attribute specified"),
         (
             "b > :a AND b < :a and c = :a and d = :a",
-            "KeyConditionExpressions must only contain one condition per key",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
         ),
         (
             "(a > :a and b > :a) and (b > :a and c > :a)",
-            "KeyConditionExpressions must only contain one condition per key",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
         ),
     ],
 )
