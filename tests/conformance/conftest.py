@@ -171,6 +171,11 @@ class DynamoDB:
         """The item, read consistently; None when there is none."""
         return self("GetItem", TableName=table, Key=key, ConsistentRead=True).get("Item")
 
+    def items(self, table: str) -> list[Any]:
+        """All of a small table, read consistently."""
+        found: list[Any] = self("Scan", TableName=table, ConsistentRead=True)["Items"]
+        return found
+
     def advance(self, seconds: float) -> None:
         """Let time pass, where the test owns the clock."""
         if self._cluster is None:

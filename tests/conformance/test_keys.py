@@ -66,7 +66,7 @@ def test_a_key_is_not_empty(dynamodb: Any, datatype: str) -> None:
             "ExpressionAttributeValues": {":pk": key["pk"], ":sk": key["sk"]},
         }
         assert dynamodb.refusal("Query", TableName=table, **condition) == (INVALID, told)
-    assert dynamodb("Scan", TableName=table)["Count"] == 0
+    assert dynamodb.items(table) == []
 
 
 def indexed(dynamodb: Any, datatype: str) -> str:
@@ -113,7 +113,7 @@ def test_the_key_of_an_index_is_not_empty(dynamodb: Any, datatype: str) -> None:
         )
         assert dynamodb.refusal("UpdateItem", **update) == (INVALID, told)
         assert refusal(dynamodb, transact("Update", **update)) == (INVALID, told)
-    assert dynamodb("Scan", TableName=table)["Count"] == 0
+    assert dynamodb.items(table) == []
 
 
 def test_of_several_indexes_that_refuse_the_first_by_name_is_named(dynamodb: Any) -> None:
@@ -155,7 +155,7 @@ def test_a_partition_key_has_2048_bytes_and_a_sort_key_1024(dynamodb: Any, datat
             "ExpressionAttributeValues": {":pk": too_long["pk"], ":sk": too_long["sk"]},
         }
         assert dynamodb.refusal("Query", TableName=table, **condition) == (INVALID, told)
-    assert dynamodb("Scan", TableName=table)["Count"] == 0
+    assert dynamodb.items(table) == []
     dynamodb.put(table, longest)
     assert dynamodb.get(table, **longest) == longest
     for operation, request in keyed(table, longest):
@@ -187,4 +187,4 @@ def test_the_keys_of_indexes_have_the_same_limits_each_for_itself(dynamodb: Any,
         }
         told = "The update expression attempted to update the secondary index key beyond allowed size limits"
         assert dynamodb.refusal("UpdateItem", **update) == (INVALID, told)
-    assert dynamodb("Scan", TableName=table)["Items"] == [longest]
+    assert dynamodb.items(table) == [longest]

@@ -52,7 +52,7 @@ def updates_of(table: str, name: str, value: Any) -> dict[str, Call]:
 def check_refused(dynamodb: Any, table: str, calls: dict[str, Call], message: str) -> None:
     for way, (operation, request) in calls.items():
         assert dynamodb.refusal(operation, **request) == (INVALID, message), way
-    assert dynamodb("Scan", TableName=table)["Count"] == 0
+    assert dynamodb.items(table) == []
 
 
 def check_written(dynamodb: Any, table: str, calls: dict[str, Call], item: dict[str, Any]) -> None:
@@ -151,7 +151,7 @@ def test_an_attribute_name_has_65535_bytes(dynamodb: Any, table: str, character:
     check_refused(dynamodb, table, puts_of(table, with_value(inside)), told)
     for operation, request in updates_of(table, too_long, {"S": ""}).values():
         assert dynamodb.refusal(operation, **request)[0] == INVALID
-    assert dynamodb("Scan", TableName=table)["Count"] == 0
+    assert dynamodb.items(table) == []
     kept = with_value({"S": ""}, longest)
     calls = puts_of(table, kept) | updates_of(table, longest, {"S": ""})
     check_written(dynamodb, table, calls, kept)

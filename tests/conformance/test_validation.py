@@ -463,7 +463,7 @@ def test_the_earliest_fault_is_told(dynamodb: Any, table: str, operation: str) -
         for fault, _ in reversed(faults[first:]):
             request |= fault
         assert dynamodb.refusal(operation, **request) == refused
-    assert dynamodb("Scan", TableName=table)["Count"] == 0
+    assert dynamodb.items(table) == []
     assert dynamodb.answer(operation, **sound(operation, table)).status == 200
 
 

@@ -66,7 +66,7 @@ def check_refused(dynamodb: Any, table: str, *cases: tuple[Any, str], code: str 
     for value, message in cases:
         for place, (operation, request) in calls_with(table, value).items():
             assert dynamodb.refusal(operation, **request) == (code, message), (place, value)
-    assert dynamodb("Scan", TableName=table)["Count"] == 0
+    assert dynamodb.items(table) == []
 
 
 def test_a_value_has_exactly_one_datatype(dynamodb: Any, table: str) -> None:
