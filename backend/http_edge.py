@@ -111,6 +111,8 @@ class Front(ABC):
                 logger=server_log,
                 max_line_size=_LARGEST_HEADER,
                 max_field_size=_LARGEST_HEADER,
+                # DynamoDB takes no compressed requests, and a small body can unpack to gigabytes.
+                auto_decompress=False,
             )
         return self._server()
 

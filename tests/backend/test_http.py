@@ -320,6 +320,14 @@ async def test_half_requests_are_bounded_over_all_connections(monkeypatch: pytes
     await front.shutdown(1)
 
 
+@pytest.mark.parametrize("body", [gzip.compress(b"{}"), b"no gzip", b"{}"])
+async def test_a_request_is_not_unpacked(endpoint: Endpoint, body: bytes) -> None:
+    headers = {**SIGNED, "X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Encoding": "gzip"}
+    status, _, answer = await endpoint.send(body, headers)
+    refused = (400, b'{"__type":"com.amazon.coral.service#SerializationException"}')
+    assert (status, answer) == ((200, b"{}") if body == b"{}" else refused)
+
+
 async def test_large_answers_are_compressed_on_request(endpoint: Endpoint) -> None:
     endpoint.backend.answer = {"Item": {"a": {"S": "x" * 5000}}}
     headers = {**SIGNED, "X-Amz-Target": "DynamoDB_20120810.GetItem"}
