@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, resource_not_found, validation_error
+from backend.tables.definitions import PAY_PER_REQUEST
 from backend.tables.descriptions import describe
 from backend.tables.table import Table
 
@@ -51,6 +52,7 @@ def description(engine: Engine, table: Table, status: str | None = None) -> dict
     now = engine.now()
     table.forget_dropped_indexes(now)
     answer = describe(table, now, status)
+    _show_warmth(engine, table, answer)
     stream = engine.streams.latest(table)
     if stream is not None:
         if stream.disabled is None:
@@ -58,6 +60,16 @@ def description(engine: Engine, table: Table, status: str | None = None) -> dict
         answer["LatestStreamLabel"] = stream.label
         answer["LatestStreamArn"] = stream.arn
     return answer
+
+
+def _show_warmth(engine: Engine, table: Table, answer: dict[str, Any]) -> None:
+    """On demand, warm throughput is what a table or index takes at once, and grows as that does."""
+    if engine.limiter is None or table.billing_mode != PAY_PER_REQUEST:
+        return
+    indexes = answer.get("GlobalSecondaryIndexes", ())
+    for index, shown in ((None, answer), *((table.global_indexes[one["IndexName"]], one) for one in indexes)):
+        if "WarmThroughput" in shown:
+            shown["WarmThroughput"] |= engine.limiter.warm(table, index)
 
 
 def tagged_table(
@@ -88,10 +100,10 @@ def tagged_table(
     if parameter is not None and not request[parameter]:
         raise validation_error(f"Atleast one {what} needs to be provided as Input.")
     region, account, name = parts.groups()
-    if region != engine.settings.region:
-        raise validation_error(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
     if account != engine.settings.account_id:
         raise _access_denied(engine, operation, arn)
+    if region != engine.settings.region:
+        raise validation_error(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
     table = engine.catalog.find(name)
     if table is None:
         told = "" if operation == "UntagResource" else f": ResourcArn: {arn} not found"
