@@ -41,7 +41,7 @@ _OWN_WORDS = (
 )
 
 
-_MAX_SHARES = 32
+_MAX_SHARES = 16
 """A page is charged to the partitions of its rows in so many shares at most."""
 
 

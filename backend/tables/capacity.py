@@ -88,6 +88,10 @@ class Limiter(Protocol):
         """Take over what the owner of a table has just set for it and its indexes."""
         ...
 
+    def warm(self, table: Table, index: Index | None) -> dict[str, int]:
+        """What an on-demand table or global index takes at once, as the members of a WarmThroughput."""
+        ...
+
     def describe(self, table: Table, index: Index | None) -> list[dict[str, Any]]:
         """The partitions of a table or global index, and what became of the requests to each."""
         ...

@@ -125,6 +125,14 @@ class Throttling:
         for index in (None, *table.global_indexes.values()):
             self._resource(table, index, now).adapt(now)
 
+    def warm(self, table: Table, index: Index | None) -> dict[str, int]:
+        """What an on-demand table or global index takes at once, as the members of a WarmThroughput."""
+        resource = self._resource(table, index, self._now())
+        return {
+            "ReadUnitsPerSecond": int(resource.reads.instant.limit),
+            "WriteUnitsPerSecond": int(resource.writes.instant.limit),
+        }
+
     def describe(self, table: Table, index: Index | None) -> list[dict[str, Any]]:
         """Each partition: the storage key it starts with (hexadecimal; the hash of the partition key is the
         first 8 bytes), the units it has given, and how often it refused."""

@@ -41,6 +41,9 @@ class RecordingLimiter:
     def adapt(self, table):
         """What a table has makes no difference here."""
 
+    def warm(self, table, index):
+        return {}
+
     def describe(self, table, index):
         return []
 

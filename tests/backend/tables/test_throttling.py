@@ -226,6 +226,24 @@ def test_twice_the_previous_peak_is_there_half_an_hour_later(shop):
     assert second() == 400
 
 
+def test_a_description_says_how_much_an_on_demand_table_has_warmed_up_to(shop):
+    orders = shop(initial_peak_write_units=100.0, initial_peak_read_units=300.0, index={})
+
+    def warm(described):
+        return [described["WarmThroughput"][f"{side}UnitsPerSecond"] for side in ("Read", "Write")]
+
+    def table():
+        return orders.store("DescribeTable", TableName="orders")["Table"]
+
+    assert warm(table()) == [600, 200]
+    orders.admitted(lambda: orders.put("a", 50), 20)
+    orders.pass_(1800)
+    orders.put("a")
+    assert warm(table()) == [600, 400]
+    assert warm(table()["GlobalSecondaryIndexes"][0]) == [600, 200]
+    assert warm(shop(3, 7).store("DescribeTable", TableName="orders")["Table"]) == [3, 7]
+
+
 def test_a_maximum_on_the_table_is_kept_and_can_be_taken_away(shop):
     orders = shop(table={"OnDemandThroughput": {"MaxWriteRequestUnits": 10, "MaxReadRequestUnits": 5}})
     assert orders.admitted(lambda: orders.put("a"), 20) == 10
