@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import urllib.error
 import urllib.request
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +27,7 @@ endpoint_option = click.option(
     show_default=True,
     envvar="DAXSIM_ENDPOINT",
     metavar="URL",
-    help="The cluster endpoint, or one node's, of a running cluster.",
+    help="The cluster endpoint of a running cluster.",
 )
 
 
@@ -73,13 +74,15 @@ def _refusal(endpoint: str, error: urllib.error.HTTPError) -> str:
         fields = None
     if not isinstance(fields, dict):
         return f"{endpoint} does not answer like a daxsim cluster (HTTP {error.code})"
+    if error.code == HTTPStatus.NOT_FOUND:
+        return f"{endpoint} is no cluster endpoint: that is one port below node-1's, as `daxsim up` prints it"
     message = fields.get("message") or fields.get("Message") or fields.get("__type")
     return str(message or f"{endpoint} answered with HTTP {error.code}")
 
 
 def live_nodes(endpoint: str) -> list[tuple[dict[str, Any], str]]:
     """Each live node's status and its URL. An entry lives on a node, so commands ask them all."""
-    state = get(endpoint, "/_daxsim/cluster")
-    return [
-        (node, f"http://{node['host']}:{node['port']}") for node in state["nodes"] if node["state"] == "live"
-    ]
+    live = [node for node in get(endpoint, "/_daxsim/cluster")["nodes"] if node["state"] == "live"]
+    if not live:
+        raise Failure(f"no node of the cluster at {endpoint} is alive (daxsim restart NODE brings one back)")
+    return [(node, f"http://{node['host']}:{node['port']}") for node in live]

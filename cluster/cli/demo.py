@@ -48,7 +48,7 @@ def _settings(_context: click.Context, _parameter: click.Parameter, given: tuple
     return settings
 
 
-@click.command()
+@click.command(short_help="Play the stories of the documentation.")
 @click.argument("name", default="list")
 @click.option("--simulated", is_flag=True, help="Play in virtual time, without sockets.")
 @click.option("--seed", type=int, default=7, show_default=True, help="The seed of a simulation.")
@@ -140,10 +140,11 @@ def _list(as_json: bool) -> None:
         ]
         click.echo(json.dumps(listing))
         return
+    width = max(len(one.name) for stories in GROUPS.values() for one in stories)
     for group, stories in GROUPS.items():
         click.echo(f"{group}:")
         for one in stories:
-            click.echo(f"  {one.name:<20}{one.title}")
+            click.echo(f"  {one.name:<{width}}  {one.title}")
 
 
 def _text(outcome: Outcome) -> Iterator[str]:

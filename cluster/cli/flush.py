@@ -8,12 +8,12 @@ import click
 import orjson
 
 from cluster.cli import admin
-from cluster.cli.values import JsonObject
+from cluster.cli.values import PrimaryKey
 
 
-@click.command()
+@click.command(short_help="Make the caches forget everything, a table or an item.")
 @click.argument("table", required=False, metavar="[TABLE]")
-@click.argument("key", type=JsonObject(), required=False, metavar="[KEY-JSON]")
+@click.argument("key", type=PrimaryKey(), required=False, metavar="[KEY-JSON]")
 @click.option(
     "--cache",
     type=click.Choice(["item", "query", "both"]),

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 import orjson
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cluster.cli import admin
 from cluster.cli.failure import Failure
-from cluster.cli.values import JsonObject
+from cluster.cli.values import PrimaryKey
 
 _OPERATIONS = ("GetItem", "BatchGetItem", "Query", "Scan")
 
 
-@click.command()
+@click.command(short_help="Show what every node's cache holds.")
 @click.argument("table", required=False, metavar="[TABLE]")
-@click.argument("key", type=JsonObject(), required=False, metavar="[KEY-JSON]")
+@click.argument("key", type=PrimaryKey(), required=False, metavar="[KEY-JSON]")
 @click.option(
     "--request",
     "request_file",
@@ -88,10 +91,46 @@ def _operation_of(request: dict[str, Any]) -> str:
     return "Scan"
 
 
+# --- For a person -------------------------------------------------------------------------------------------
+
+
 def _print(held: dict[str, dict[str, Any]]) -> None:
-    console = Console(highlight=False)
-    for node, facts in held.items():
-        table = Table(title=node, title_justify="left", show_header=False)
-        for name, value in facts.items():
-            table.add_row(name, value if isinstance(value, str) else orjson.dumps(value).decode())
-        console.print(table)
+    """A table for each key that was asked about, a line in it for each node, and below what they hold."""
+    console = Console(highlight=False, soft_wrap=True)
+    by_key = zip(*(report.get("keys", [report]) for report in held.values()), strict=True)
+    for reports in by_key:
+        first = reports[0]
+        asked = _json(first["key"]) if first["cache"] == "item" else first["cache_key"]
+        console.print(Text(f"{first['cache']} cache, {first['table']} {asked or ''}"))
+        console.print(_lines(reports))
+        if first["cache"] == "item" and not any(report["cache_key"] for report in reports):
+            console.print("No node can tell the entry: the table is not known to them, or has another key.")
+        for response, nodes in _responses(reports).items():
+            console.print(Text(f"{', '.join(nodes)}: {response}"))
+
+
+def _lines(reports: Iterable[dict[str, Any]]) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("node", "a read would be", "age", "TTL left", "bytes"):
+        table.add_column(heading, justify="left" if heading in ("node", "a read would be") else "right")
+    for report in reports:
+        if report["present"]:
+            left = "no end" if report["ttl_left"] is None else f"{report['ttl_left']:.1f} s"
+            answered = "a hit on a negative entry" if report["negative"] else "a hit"
+            table.add_row(report["node"], answered, f"{report['age']:.1f} s", left, f"{report['size']:,}")
+        else:
+            table.add_row(report["node"], f"a miss, {report['miss']}", "-", "-", "-")
+    return table
+
+
+def _responses(reports: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    """What is held, and by which nodes: one line for those that agree."""
+    holders: dict[str, list[str]] = {}
+    for report in reports:
+        if report["present"]:
+            holders.setdefault(_json(report["response"]), []).append(report["node"])
+    return holders
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()

@@ -11,7 +11,7 @@ _node = click.argument("node", metavar="NODE")
 _json = click.option("--json", "as_json", is_flag=True, help="Print the cluster's state as one line of JSON.")
 
 
-@click.command()
+@click.command(short_help="Let a node die at once.")
 @_node
 @admin.endpoint_option
 @_json
@@ -23,7 +23,7 @@ def kill(node: str, endpoint: str, as_json: bool) -> None:
     _do("kill", node, endpoint, as_json)
 
 
-@click.command()
+@click.command(short_help="Stop a node in order.")
 @_node
 @admin.endpoint_option
 @_json
@@ -35,7 +35,7 @@ def stop(node: str, endpoint: str, as_json: bool) -> None:
     _do("stop", node, endpoint, as_json)
 
 
-@click.command()
+@click.command(short_help="Bring a node back, warm.")
 @_node
 @admin.endpoint_option
 @_json
@@ -55,3 +55,5 @@ def _do(verb: str, node: str, endpoint: str, as_json: bool) -> None:
     for each in state["nodes"]:
         role = each["role"] if each["state"] == "live" else each["state"]
         click.echo(f"{each['node']}  {role}")
+    if state["primary"] is None and any(each["state"] == "live" for each in state["nodes"]):
+        click.echo("no primary: writes are refused until a replica has taken over")

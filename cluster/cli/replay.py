@@ -111,7 +111,14 @@ class _Plan:
     metavar="SIZE",
     help="Of an item whose size the trace does not tell.",
 )
-@click.option("--connections", type=click.IntRange(1, 1000), default=8, show_default=True, metavar="N")
+@click.option(
+    "--connections",
+    type=click.IntRange(1, 1000),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="How many requests are under way at a time.",
+)
 @click.option(
     "--rate",
     type=Number(min=0, min_open=True),

@@ -29,7 +29,7 @@ _LIMITS = {
 """The limits of throttling, by their part in the names of CloudWatch's metrics."""
 
 
-@click.command()
+@click.command(short_help="Show the nodes of a running cluster, live.")
 @admin.endpoint_option
 @click.option("--once", is_flag=True, help="Print the table once; so it is where output is not a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything once, as one line of JSON.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -323,7 +324,13 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
         daxs = dax.replace("dax", "daxs", 1)
         console.print(f"Over TLS: [cyan]{daxs}[/cyan], for those who trust {config.tls_certificate}")
     endpoint = "" if cluster.endpoint == "http://127.0.0.1:8111" else f" --endpoint {cluster.endpoint}"
-    console.print(f"In another terminal: daxsim status{endpoint}. Ctrl-C stops the cluster.")
+    console.print(f"In another terminal: {_program_name()} status{endpoint}. Ctrl-C stops the cluster.")
+
+
+def _program_name() -> str:
+    """How this program is called where it is not on the path, as in the environment of `make up`."""
+    called = sys.argv[0]
+    return called if Path(called).name == "daxsim" and shutil.which("daxsim") is None else "daxsim"
 
 
 def _addresses(cluster: LiveCluster) -> Table:

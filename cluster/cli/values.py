@@ -42,8 +42,8 @@ class Number(click.FloatRange):
         return number
 
 
-class JsonObject(click.ParamType[dict[str, Any]]):
-    """A JSON object, given as text."""
+class PrimaryKey(click.ParamType[dict[str, Any]]):
+    """A primary key as JSON in DynamoDB's typed form."""
 
     name = "json"
 
@@ -53,10 +53,24 @@ class JsonObject(click.ParamType[dict[str, Any]]):
         try:
             parsed = orjson.loads(value)
         except orjson.JSONDecodeError as error:
-            self.fail(f"not JSON: {error}", param, ctx)
+            self.fail(f"{value!r} is not JSON: {error}", param, ctx)
         if not isinstance(parsed, dict):
-            self.fail("not a JSON object", param, ctx)
+            self.fail(f"{value!r} is not a JSON object", param, ctx)
+        if not all(_is_typed(each) for each in parsed.values()):
+            typed = orjson.dumps({name: _typed(each) for name, each in parsed.items()}).decode()
+            self.fail(f"the values have no types; say {typed}", param, ctx)
         return parsed
+
+
+def _is_typed(value: object) -> bool:
+    return isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("S", "N", "B")
+
+
+def _typed(value: object) -> object:
+    """What somebody most likely means by a value without its type."""
+    if isinstance(value, int | float):
+        return {"N": str(value)}
+    return {"S": value} if isinstance(value, str) else value
 
 
 def format_bytes(size: float) -> str:

@@ -18,7 +18,7 @@ _LONG = 10 * 86400
 _WIDEST_VALUE = 20
 _WIDEST_WHAT = 40
 _WIDEST_RESULT = 64
-_ROW = "{time:>11}  {client:<18} {operation:<15} {place:<16} {what:<40} {result}"
+_ROW = "{time:>11}  {client:<21} {operation:<15} {place:<16} {what:<40} {result}"
 
 
 def timeline(history: History) -> Iterator[str]:

@@ -111,6 +111,7 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     listing = capsys.readouterr().out
     for name in main._COMMANDS:
         assert f"\n  {name} " in listing
+        assert "..." not in listing.partition("Commands:")[2]
         assert main.run([name, "--help"]) == 0
         assert capsys.readouterr().out.startswith(f"Usage: daxsim {name}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -201,6 +202,27 @@ def test_status_inspect_and_flush_tell_of_an_item(up: Up, capsys: pytest.Capture
     assert json.loads(out)["node-1"]["miss"] == "flushed"
 
 
+def test_inspect_shows_a_person_who_holds_what(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
+    _, places = up("--sample-data", "--replication-delay", "600")
+    at = ("--endpoint", places["endpoint"])
+    out = run(capsys, "inspect", "Nowhere", PRODUCT, *at)[1]
+    assert "No node can tell the entry" in out
+    resource(places["nodes"][1]["endpoint"]).Table("ProductCatalog").get_item(Key={"Id": 101})
+    lines = [
+        " ".join(line.split())
+        for line in run(capsys, "inspect", "ProductCatalog", PRODUCT, *at)[1].splitlines()
+    ]
+    assert lines[0] == 'item cache, ProductCatalog {"Id":{"N":"101"}}'
+    assert "node-1 a miss, never-seen - - -" in lines
+    held = next(line for line in lines if line.startswith("node-2 a hit"))
+    assert re.fullmatch(r"node-2 a hit \d\.\d s (300\.0|29\d\.\d) s 201", held)
+    assert lines[-1].startswith('node-2: {"Item":{"Id":{"N":"101"},"Title":')
+    resource(places["nodes"][1]["endpoint"]).Table("ProductCatalog").get_item(Key={"Id": 7})
+    assert "a hit on a negative entry" in run(capsys, "inspect", "ProductCatalog", '{"Id":{"N":"7"}}', *at)[1]
+    code, _, err = run(capsys, "status", "--endpoint", places["nodes"][0]["endpoint"])
+    assert (code, "is no cluster endpoint" in err) == (1, True)
+
+
 def test_inspect_takes_a_request_from_a_file(
     up: Up, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -231,9 +253,19 @@ def test_a_cluster_without_a_live_node_still_restarts_one(up: Up, capsys: pytest
     _, places = up("--nodes", "1")
     at = ("--endpoint", places["endpoint"])
     assert run(capsys, "stop", "node-1", *at)[:2] == (0, "node-1  stopped\n")
+    for command in (("flush",), ("inspect", "Table", PRODUCT)):
+        code, out, err = run(capsys, *command, *at)
+        assert (code, out, "is alive (daxsim restart NODE" in err) == (1, "", True)
     assert not is_open(places["nodes"][0]["endpoint"])
     assert run(capsys, "restart", "node-1", *at)[0] == 0
     assert is_open(places["nodes"][0]["endpoint"])
+
+
+def test_a_dead_primary_is_told_to_be_missing(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
+    _, places = up("--nodes", "2")
+    code, out, _ = run(capsys, "kill", "node-1", "--endpoint", places["endpoint"])
+    refused = "no primary: writes are refused until a replica has taken over\n"
+    assert (code, out) == (0, f"node-1  dead\nnode-2  replica\n{refused}")
 
 
 def test_no_such_node_is_one_line(up: Up, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from cluster.cli.values import Bytes, JsonObject, format_bytes
+from cluster.cli.values import Bytes, PrimaryKey, format_bytes
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,15 @@ def test_anything_else_is_refused(text: str) -> None:
         Bytes().convert(text, None, None)
 
 
-def test_json_is_an_object() -> None:
-    assert JsonObject().convert('{"Id": {"N": "1"}}', None, None) == {"Id": {"N": "1"}}
+def test_a_key_is_an_object_of_typed_values() -> None:
+    assert PrimaryKey().convert('{"Id": {"N": "1"}}', None, None) == {"Id": {"N": "1"}}
     with pytest.raises(click.BadParameter, match="not a JSON object"):
-        JsonObject().convert("[1]", None, None)
+        PrimaryKey().convert("[1]", None, None)
     with pytest.raises(click.BadParameter, match="not JSON"):
-        JsonObject().convert("{Id: 1}", None, None)
+        PrimaryKey().convert("{Id: 1}", None, None)
+    with pytest.raises(click.BadParameter) as untyped:
+        PrimaryKey().convert('{"Id": 101, "Artist": "Nina Simone", "At": {"S": "x"}}', None, None)
+    assert 'say {"Id":{"N":"101"},"Artist":{"S":"Nina Simone"},"At":{"S":"x"}}' in untyped.value.message
 
 
 @pytest.mark.parametrize(
