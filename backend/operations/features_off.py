@@ -5,8 +5,8 @@ Contributor Insights, Kinesis destinations. Tools ask about them before they do 
 `aws_dynamodb_table` reads the continuous backups of every table, consoles list backups and exports.
 
 Rules: nothing here can be switched on, so each answer is the truth; whatever would switch something on is
-refused by name, as is every operation that this store does not have. An unknown table is refused in the words
-of each operation: the backup family has a code and a text of its own.
+refused by name, as is every operation that this store does not have; what is off may be switched off. An
+unknown table is refused in the words of each operation: the backup family has a code and a text of its own.
 
 Sources: the API Reference of each operation; the texts of the errors are the service's.
 """
@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 from backend.errors import ServiceError, resource_not_found, validation_error
 from backend.operations.control_plane import resource_table
 from backend.protocol import Request, Response
+from backend.validation.support import unsupported_operation
 
 if TYPE_CHECKING:
     from backend.engine import Engine
 
 
 class Described:
-    """An operation that only tells how things are, by what it answers."""
+    """An operation that changes nothing, by what it answers."""
 
     def __init__(self, answer: Callable[[Engine, Request], Response]) -> None:
         self._answer = answer
@@ -49,6 +50,18 @@ def _continuous_backups(engine: Engine, request: Request) -> Response:
             "PointInTimeRecoveryDescription": {"PointInTimeRecoveryStatus": "DISABLED"},
         }
     }
+
+
+def _update_continuous_backups(engine: Engine, request: Request) -> Response:
+    """UpdateContinuousBackups: point-in-time recovery may be switched off, which it is."""
+    wanted = request["PointInTimeRecoverySpecification"]
+    if wanted["PointInTimeRecoveryEnabled"]:
+        raise unsupported_operation("UpdateContinuousBackups with PointInTimeRecoveryEnabled")
+    if wanted.get("RecoveryPeriodInDays") is not None:
+        raise validation_error(
+            "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
+        )
+    return _continuous_backups(engine, request)
 
 
 def _contributor_insights(engine: Engine, request: Request) -> Response:
@@ -122,6 +135,7 @@ def _none(member: str) -> Callable[[Engine, Request], Response]:
 
 DESCRIBED = {
     "DescribeContinuousBackups": Described(_continuous_backups),
+    "UpdateContinuousBackups": Described(_update_continuous_backups),
     "DescribeContributorInsights": Described(_contributor_insights),
     "ListContributorInsights": Described(_contributor_insights_list),
     "DescribeKinesisStreamingDestination": Described(_kinesis_destinations),

@@ -63,6 +63,7 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     _check_encryption(table, request.get("SSESpecification"))
 
     answer = description(engine, table, "UPDATING")
+    _check_warm_throughput(request, resized, answer)
     if request.get("ProvisionedThroughput") is not None:
         _show_change(answer["ProvisionedThroughput"], request["ProvisionedThroughput"], engine.now())
     table.begin_update(engine.now())
@@ -207,6 +208,21 @@ def _check_encryption(table: Table, asked: Mapping[str, Any] | None) -> None:
 
 def _key(encryption: Mapping[str, Any]) -> str | None:
     return encryption.get("KMSMasterKeyId")
+
+
+def _check_warm_throughput(request: Request, resized: Mapping[str, Any], current: Mapping[str, Any]) -> None:
+    """Refuse to make the table or an index that `current` describes less warm than it is."""
+    asked = [("table", request.get("WarmThroughput"), current)]
+    for index in current.get("GlobalSecondaryIndexes", ()):
+        update = resized.get(index["IndexName"], {})
+        asked.append((f"index {index['IndexName']}", update.get("WarmThroughput"), index))
+    for where, wanted, described in asked:
+        for name, units in (wanted or {}).items():
+            if units < described.get("WarmThroughput", {}).get(name, 0):
+                raise validation_error(
+                    f"{INVALID}Requested {name} for WarmThroughput for {where} is lower than current "
+                    "WarmThroughput, decreasing WarmThroughput is not supported"
+                )
 
 
 def _check_stream(engine: Engine, table: Table, request: Request) -> None:

@@ -103,6 +103,8 @@ HONOURED: Mapping[str, frozenset[str]] = {
         "ListTagsOfResourceInput": "ResourceArn NextToken",
         # What is not there
         "DescribeContinuousBackupsInput": "TableName",
+        "UpdateContinuousBackupsInput": "TableName PointInTimeRecoverySpecification",
+        "PointInTimeRecoverySpecification": "PointInTimeRecoveryEnabled RecoveryPeriodInDays",
         "DescribeContributorInsightsInput": "TableName IndexName",
         "ListContributorInsightsInput": "TableName NextToken MaxResults",
         "DescribeKinesisStreamingDestinationInput": "TableName",

@@ -29,6 +29,23 @@ def test_a_table_has_continuous_backups_without_point_in_time_recovery(music, na
     }
 
 
+def test_point_in_time_recovery_may_be_switched_off_and_not_on(music, refusal):
+    def update(**recovery: Any) -> dict[str, Any]:
+        return {"TableName": "music", "PointInTimeRecoverySpecification": recovery}
+
+    off = music("UpdateContinuousBackups", **update(PointInTimeRecoveryEnabled=False))
+    assert off == music("DescribeContinuousBackups", TableName="music")
+    error = refusal(music, "UpdateContinuousBackups", **update(PointInTimeRecoveryEnabled=True))
+    assert (error.code, error.message) == (
+        "UnknownOperationException",
+        "UpdateContinuousBackups with PointInTimeRecoveryEnabled is not supported by this endpoint",
+    )
+    days = update(PointInTimeRecoveryEnabled=False, RecoveryPeriodInDays=7)
+    assert refusal(music, "UpdateContinuousBackups", **days).message == (
+        "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
+    )
+
+
 def test_a_table_that_is_being_created_has_no_backups_yet(new_store):
     store = new_store(settings={"table_delay": 5.0})
     store.create("music", "pk:S")
@@ -144,10 +161,6 @@ def test_no_table_is_a_global_table(music, refusal, operation):
 @pytest.mark.parametrize(
     ("operation", "request_"),
     [
-        (
-            "UpdateContinuousBackups",
-            {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}, "TableName": "music"},
-        ),
         ("UpdateContributorInsights", {"TableName": "music", "ContributorInsightsAction": "ENABLE"}),
         ("EnableKinesisStreamingDestination", {"TableName": "music", "StreamArn": ARN}),
         ("PutResourcePolicy", {"ResourceArn": ARN, "Policy": "{}"}),

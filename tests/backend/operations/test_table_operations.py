@@ -389,6 +389,29 @@ def test_maximums_end_with_the_billing_by_request(store: Store) -> None:
     assert "OnDemandThroughput" not in described["GlobalSecondaryIndexes"][0]
 
 
+def test_warm_throughput_only_rises(store: Store) -> None:
+    store.create(AttributeDefinitions=definitions("pk", "a"), GlobalSecondaryIndexes=[index("by-a", "a")])
+    lower, higher = (
+        {"ReadUnitsPerSecond": 11_999},
+        {"ReadUnitsPerSecond": 12_001, "WriteUnitsPerSecond": 4_000},
+    )
+    table: dict[str, Any] = {"TableName": "users"}
+    for where, changes in [
+        ("table", {"WarmThroughput": lower}),
+        (
+            "index by-a",
+            {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "by-a", "WarmThroughput": lower}}]},
+        ),
+    ]:
+        assert store.refusal("UpdateTable", **table, **changes) == (
+            "ValidationException",
+            "One or more parameter values were invalid: Requested ReadUnitsPerSecond for WarmThroughput "
+            f"for {where} is lower than current WarmThroughput, decreasing WarmThroughput is not supported",
+        )
+    store.call("UpdateTable", **table, WarmThroughput=higher)
+    assert store.describe()["WarmThroughput"] == {**higher, "Status": "ACTIVE"}
+
+
 def test_encryption_that_is_there_is_not_asked_for_again(store: Store) -> None:
     store.create()
     off, managed = {"Enabled": False}, {"Enabled": True}
