@@ -227,6 +227,60 @@ def test_an_item_has_409600_bytes(dynamodb: Any, table: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("actions", "more", "cost"),
+    [
+        ("SET p = :p", {}, 22),
+        ("SET #p = :p", {}, 22),
+        ("SET p = :p REMOVE r", {}, 24),
+        ("SET p = :p, c = :c", {"c": {"S": "y" * 50}}, 41),
+        ("SET p = :p ADD c :n", {"c": {"N": "1"}}, 41),
+    ],
+)
+def test_an_update_writes_409600_bytes_of_which_each_action_has_some(
+    dynamodb: Any, table: str, actions: str, more: dict[str, Any], cost: int
+) -> None:
+    """What it does not write, the key and others, does not count; other writes have no such limit."""
+    key, kept = {"pk": {"S": "k"}}, {"u": {"S": "yyy"}}
+    uncounted = len("pk") + len("k") + len("u") + len("yyy")
+    ceiling = MAX_ITEM + uncounted - cost
+    beside = uncounted + sum(len(name) + len(value.get("S", "xx")) for name, value in more.items())
+
+    def update(size: int) -> dict[str, Any]:
+        values = {":p": {"S": "x" * (size - beside - len("p"))}, ":c": more.get("c"), ":n": more.get("c")}
+        return {
+            "TableName": table,
+            "Key": key,
+            "UpdateExpression": actions,
+            "ExpressionAttributeValues": {name: values[name] for name in values if name in actions},
+            **({"ExpressionAttributeNames": {"#p": "p"}} if "#p" in actions else {}),
+        }
+
+    dynamodb.put(table, {**key, **kept})
+    assert dynamodb.invalid("UpdateItem", **update(ceiling + 1)) == UPDATE_TOO_LARGE
+    assert dynamodb.items(table) == [{**key, **kept}]
+    dynamodb("UpdateItem", **update(ceiling))
+    [item] = dynamodb.items(table)
+    assert item == {**key, **kept, **more, "p": update(ceiling)["ExpressionAttributeValues"][":p"]}
+    dynamodb.put(table, {**key, **kept})
+    dynamodb("TransactWriteItems", TransactItems=[{"Update": update(MAX_ITEM)}])
+
+
+def test_an_update_of_a_list_s_element_costs_a_byte_more(dynamodb: Any, table: str) -> None:
+    """The whole list counts as written."""
+    key = {"pk": {"S": "k"}}
+    list_bytes, element_bytes, action_bytes = 3, 1, 3 + 19 + 1
+    fits = MAX_ITEM - len("d") - list_bytes - element_bytes - action_bytes
+
+    def update(size: int) -> dict[str, Any]:
+        values = {"ExpressionAttributeValues": {":p": {"S": "x" * size}}}
+        return {"TableName": table, "Key": key, "UpdateExpression": "SET d[0] = :p", **values}
+
+    dynamodb.put(table, {**key, "d": {"L": [{"S": ""}]}})
+    assert dynamodb.invalid("UpdateItem", **update(fits + 1)) == UPDATE_TOO_LARGE
+    dynamodb("UpdateItem", **update(fits))
+
+
+@pytest.mark.parametrize(
     ("attributes", "size"),
     [
         ({"é" * 100: {"S": "😀"}}, 200 + 4),
