@@ -7,8 +7,10 @@ from typing import Any
 
 from backend.errors import ServiceError
 from backend.expressions.legacy import attributes_to_get
+from backend.expressions.paths import check_scalars
 from backend.expressions.projections import projection
 from backend.expressions.scope import Scope
+from backend.model.keys import KeySchema
 from backend.protocol import Item
 from dax.core import Unresolved
 
@@ -16,7 +18,7 @@ PROJECTING = frozenset({"ProjectionExpression", "AttributesToGet", "ExpressionAt
 """The members that a request for whole items does not have."""
 
 
-def projector(settings: Mapping[str, Any]) -> Callable[[Item], Item] | None:
+def projector(settings: Mapping[str, Any], schema: KeySchema) -> Callable[[Item], Item] | None:
     """What makes of a whole item what a GetItem, or one table of a BatchGetItem, asks for; None: all of it.
 
     Raises `Unresolved` for a projection that is not valid: the store words the refusal.
@@ -30,6 +32,7 @@ def projector(settings: Mapping[str, Any]) -> Callable[[Item], Item] | None:
             scope = Scope(names)
             compiled = projection(text, scope)
             scope.check_all_used()
+            check_scalars(compiled.paths, schema.names, "Key")
             return compiled.apply
         if attributes is not None and text is None and names is None:
             return attributes_to_get(attributes).apply

@@ -54,8 +54,8 @@ class Reads:
         if request.get("ConsistentRead"):
             return await core.pass_through("GetItem", request)
         try:
-            project = projector(request)
             key, _ = await core.resolve(request["TableName"], request["Key"])
+            project = projector(request, await core.schema(request["TableName"]))
         except Unresolved:
             return await core.pass_through("GetItem", request)
         now = core.clock.now()
@@ -147,9 +147,9 @@ class Reads:
             if settings.get("ConsistentRead"):
                 passing[named] = settings
                 continue
-            project = projector(settings)
             wanted = [await self._core.resolve(named, key) for key in settings["Keys"]]
             schema = await self._core.schema(named)
+            project = projector(settings, schema)
             parts.append(_TablePart(named, settings, project, wanted, schema))
         names = {table_name(named) for named in request_items}
         keys = {key for part in parts for key, _ in part.wanted}
@@ -188,7 +188,14 @@ class Reads:
         core = self._core
         if request.get("ConsistentRead"):
             return await core.pass_through(operation, request)
-        key = query_key(table_name(request["TableName"]), operation, request)
+        named = request["TableName"]
+        table = table_name(named)
+        key = query_key(table, operation, request)
+        if key is not None and named != table:
+            try:
+                await core.schema(named)
+            except Unresolved:
+                key = None  # an ARN of elsewhere, which the store refuses
         if key is None:
             return await core.pass_through(operation, request)
         now = core.clock.now()

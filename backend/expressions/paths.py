@@ -6,8 +6,9 @@ with a name where the other goes on with an index).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+from backend.errors import validation_error
 from backend.expressions.ast import Path, PathElements
 from backend.expressions.lexer import invalid
 from backend.expressions.reserved import is_reserved
@@ -81,6 +82,19 @@ def check_disjoint(paths: Sequence[Path], kind: str) -> None:
                         "must remove or rewrite one of these paths; "
                         f"path one: {shown(earlier.elements)}, path two: {shown(later.elements)}",
                     )
+
+
+def check_scalars(found: Iterable[Path], names: Collection[str], kind: str) -> None:
+    """Refuse resolved paths that lead below a key attribute, which is a scalar.
+
+    `names` are key attributes, of a table or of its indexes as `kind` says: `Key` or `IndexKey`.
+    """
+    for path in found:
+        if len(path.elements) > 1 and path.elements[0] in names:
+            raise validation_error(
+                "Key attributes must be scalars; list random access '[]' and map lookup '.' "
+                f"are not allowed: {kind}: {path.elements[0]}"
+            )
 
 
 def _overlap(one: PathElements, two: PathElements) -> bool:

@@ -54,10 +54,20 @@ _NO_VALUES: Values = {}
 class Update:
     """The actions of one request, bound to its values."""
 
-    __slots__ = ("_legacy", "_projection", "_values", "top_level_names", "tree")
+    __slots__ = ("_legacy", "_nested", "_projection", "_values", "top_level_names", "tree")
 
-    def __init__(self, tree: ast.Update, values: Values, projection: Projection, *, legacy: bool) -> None:
+    def __init__(
+        self,
+        tree: ast.Update,
+        values: Values,
+        projection: Projection,
+        nested: tuple[ast.Path, ...] = (),
+        *,
+        legacy: bool,
+    ) -> None:
+        """`nested` are the paths in the tree that lead into attributes."""
         self.tree = tree
+        self._nested = nested
         self.top_level_names = projection.top_level_names
         self._values = values
         self._projection = projection
@@ -74,9 +84,13 @@ class Update:
                     f"{_INVALID}Cannot update attribute {name}. This attribute is part of the key"
                 )
         for index_name, index in indexes.items():
-            self._check_index(index_name, index)
+            self._check_index_types(index_name, index)
+        if self._nested:
+            paths.check_scalars(self._nested, schema.names, "Key")
+            for index in indexes.values():
+                paths.check_scalars(self._nested, index.names, "IndexKey")
 
-    def _check_index(self, index_name: str, index: KeySchema) -> None:
+    def _check_index_types(self, index_name: str, index: KeySchema) -> None:
         for action in self.tree.actions:
             if isinstance(action, ast.Remove | ast.Delete) or len(action.path.elements) > 1:
                 continue
@@ -87,12 +101,6 @@ class Update:
                         f"{_INVALID}Type mismatch for Index Key {attribute.name} "
                         f"Expected: {attribute.type} Actual: {datatype} IndexName: {index_name}"
                     )
-        for path in _paths_read_or_written(self.tree):
-            if len(path.elements) > 1 and path.elements[0] in index.names:
-                raise validation_error(
-                    "Key attributes must be scalars; list random access '[]' and map lookup '.' "
-                    f"are not allowed: IndexKey: {path.elements[0]}"
-                )
 
     def _known_type(self, value: ast.Operand | ast.Arithmetic) -> str | None:
         if isinstance(value, ast.Arithmetic):
@@ -146,7 +154,7 @@ def update(text: str, scope: Scope) -> Update:
         assert types is not None, "an undefined value is an error"
         remember(compiled.passed, types)
     scope.use(compiled.aliases, compiled.placeholders)
-    return Update(compiled.tree, scope.values, compiled.projection, legacy=False)
+    return Update(compiled.tree, scope.values, compiled.projection, compiled.nested, legacy=False)
 
 
 def from_actions(actions: tuple[ast.Action, ...]) -> Update:
@@ -162,7 +170,8 @@ def from_tree(tree: ast.Update) -> Update:
     """
     paths.check_disjoint([action.path for action in tree.actions], _KIND)
     _check_types(tree, _NO_VALUES)
-    return Update(tree, _NO_VALUES, Projection(action.path for action in tree.actions), legacy=False)
+    projection = Projection(action.path for action in tree.actions)
+    return Update(tree, _NO_VALUES, projection, _nested(tree), legacy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +180,7 @@ class _Compiled:
 
     tree: ast.Update
     projection: Projection
+    nested: tuple[ast.Path, ...]
     aliases: frozenset[str]
     placeholders: tuple[str, ...]
     passed: set[tuple[str, ...]]
@@ -189,6 +199,7 @@ def _compiled(text: str, names_key: tuple[tuple[str, str], ...]) -> _Compiled | 
     return _Compiled(
         tree=resolved,
         projection=Projection(action.path for action in resolved.actions),
+        nested=_nested(resolved),
         aliases=frozenset(
             alias for leaf in found if isinstance(leaf, ast.Path) for alias in paths.aliases(leaf)
         ),
@@ -237,6 +248,10 @@ def _paths_read_or_written(tree: ast.Update) -> Iterator[ast.Path]:
         for leaf in _leaves(action):
             if isinstance(leaf, ast.Path):
                 yield leaf
+
+
+def _nested(tree: ast.Update) -> tuple[ast.Path, ...]:
+    return tuple(path for path in _paths_read_or_written(tree) if len(path.elements) > 1)
 
 
 def _check(tree: ast.Update, names: Names, values: Values) -> None:

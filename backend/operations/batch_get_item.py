@@ -15,6 +15,7 @@ from backend.model.keys import check_key
 from backend.model.values import normalise_item
 from backend.operations.accounting import capacity_mode, charge_read, is_throttling, merge, reports
 from backend.operations.clauses import projection_of
+from backend.operations.key_paths import check_projected_paths
 from backend.protocol import Item, Request, Response
 from backend.tables.capacity import Consumption, read_units
 from backend.tables.table import Table
@@ -44,6 +45,8 @@ def validate(request: Request) -> Plan:
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     reads = _reads(engine, request)
+    for name, (table, _) in reads.items():
+        check_projected_paths(table, plan[name])
     batch = _Batch(engine)
     for name, (table, keys) in reads.items():
         asked = request["RequestItems"][name]

@@ -12,6 +12,7 @@ from backend.model.keys import check_key
 from backend.model.values import normalise_item
 from backend.operations.accounting import capacity_mode, charge_read
 from backend.operations.clauses import projection_of
+from backend.operations.key_paths import check_projected_paths
 from backend.protocol import Request, Response
 from backend.tables.capacity import Consumption, read_units
 from backend.validation.rules import attributes_to_get_once
@@ -31,6 +32,7 @@ def validate(request: Request) -> Plan:
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     table = engine.catalog.get(request["TableName"])
     key = table.schema.encode(check_key(table.schema, request["Key"]))
+    check_projected_paths(table, plan)
     consistent = request.get("ConsistentRead") is True
     row = table.view(consistent).get(key)
     units = read_units(row[1] if row is not None else 0, consistent)

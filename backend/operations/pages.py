@@ -17,9 +17,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, validation_error
-from backend.expressions.ast import Path
-from backend.expressions.checks import leaves, operands_of, predicates
-from backend.expressions.conditions import Condition
 from backend.model.keys import KeySchema, key_mismatch
 from backend.model.values import normalise
 from backend.operations.accounting import capacity_mode, charge_reads
@@ -183,21 +180,6 @@ def _fits(schema: KeySchema, key: Item) -> bool:
     return all(
         attribute.name in key and key[attribute.name].get(attribute.type) for attribute in schema.attributes
     )
-
-
-def check_filter_paths(table: Table, condition: Condition) -> None:
-    """Refuse a filter that looks below a key attribute of the table or of an index: keys are scalars."""
-    if table.key_names.isdisjoint(condition.top_level_names):
-        return
-    for predicate in predicates(condition.tree):
-        for leaf in leaves(operands_of(predicate)):
-            if isinstance(leaf, Path) and len(leaf.elements) > 1 and leaf.elements[0] in table.key_names:
-                name = leaf.elements[0]
-                kind = "Key" if name in table.schema.names else "IndexKey"
-                raise validation_error(
-                    "Key attributes must be scalars; list random access '[]' and map lookup '.' "
-                    f"are not allowed: {kind}: {name}"
-                )
 
 
 class Page:

@@ -14,10 +14,10 @@ from backend.expressions.conditions import Condition
 from backend.expressions.key_conditions import KeyCondition, KeyConditions
 from backend.expressions.projections import Projection
 from backend.operations.clauses import legacy_filter_of, query_clauses_of
+from backend.operations.key_paths import check_filter_paths, check_projected_paths
 from backend.operations.pages import (
     Source,
     answer_page,
-    check_filter_paths,
     check_select,
     check_start_key,
     check_start_partition,
@@ -56,6 +56,7 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
     key = plan.key.bind(source.schema)
     start = None if plan.start is None else _start(source, plan.start, key)
     source.check_projected(() if plan.projection is None else plan.projection.top_level_names)
+    check_projected_paths(source.table, plan.projection)
     if plan.filter is not None:
         _check_filter(source, request, plan.filter)
     page = read_page(

@@ -13,10 +13,10 @@ from backend.expressions.conditions import Condition
 from backend.expressions.projections import Projection
 from backend.model.keys import segment_bounds
 from backend.operations.clauses import filter_and_projection_of, legacy_filter_of
+from backend.operations.key_paths import check_filter_paths, check_projected_paths
 from backend.operations.pages import (
     Source,
     answer_page,
-    check_filter_paths,
     check_scan_start_key,
     check_select,
     read_page,
@@ -49,6 +49,7 @@ def validate(request: Request) -> Plan:
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     source = Source(engine, request)
     source.check_projected(() if plan.projection is None else plan.projection.top_level_names)
+    check_projected_paths(source.table, plan.projection)
     if plan.filter is not None:
         check_filter_paths(source.table, plan.filter)
     low, high, start = _bounds(source, request, plan.start)

@@ -14,6 +14,7 @@ from backend.model.keys import check_key
 from backend.model.values import normalise_item
 from backend.operations.cancellation import Reasons
 from backend.operations.clauses import projection_of
+from backend.operations.key_paths import check_projected_paths
 from backend.operations.transactions import read_all, reported
 from backend.protocol import Request, Response
 from backend.tables.table import Table
@@ -33,7 +34,7 @@ def validate(request: Request) -> Plan:
 
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
-    rows, consumptions = read_all(engine, _keys(engine, request))
+    rows, consumptions = read_all(engine, _keys(engine, request, plan))
     responses: list[dict[str, Any]] = []
     for row, projection in zip(rows, plan, strict=True):
         if row is None:
@@ -43,13 +44,14 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
     return {"Responses": responses, **reported(request, consumptions, "ReadCapacityUnits")}
 
 
-def _keys(engine: Engine, request: Request) -> list[tuple[Table, bytes]]:
+def _keys(engine: Engine, request: Request, plan: Plan) -> list[tuple[Table, bytes]]:
     gets = [member["Get"] for member in request["TransactItems"]]
     tables = [engine.catalog.get(get["TableName"]) for get in gets]
     reasons: Reasons = Reasons()
     keys = []
-    for get, table in zip(gets, tables, strict=True):
+    for get, table, projection in zip(gets, tables, plan, strict=True):
         with reasons.of_next():
             keys.append((table, table.schema.encode(check_key(table.schema, get["Key"]))))
+            check_projected_paths(table, projection)
     reasons.raise_if_any()
     return keys

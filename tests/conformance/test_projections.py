@@ -65,8 +65,8 @@ def refusal(dynamodb: Any, operation: str, table: str, **clauses: Any) -> Any:
             {"l": {"L": [{"L": [{"S": "b"}, {"S": "d"}]}, {"M": {"y": {"N": "2"}}}]}},
         ),
         ("x", {}),
-        ("a.x, m.x.x, m.y.x, l[9], x.y[0], pk[0]", {}),
-        ("a[0], m[0], l.x, pk.x", {}),
+        ("a.x, m.x.x, m.y.x, l[9], x.y[0]", {}),
+        ("a[0], m[0], l.x", {}),
         ("l[0].x, l[1]", {"l": {"L": [{"S": "b"}]}}),
         ("m.x, x, m.z", {"m": {"M": {"x": {"N": "1"}}}}),
     ],
@@ -129,3 +129,40 @@ def test_a_path_has_32_levels_at_most(dynamodb: Any, table: str, operation: str)
         "ValidationException",
         "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33",
     )
+
+
+SCALARS = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("path", ["pk.x", "#pk[0].y", "a, pk.x.y"])
+def test_no_path_leads_below_a_key_attribute(dynamodb: Any, table: str, operation: str, path: str) -> None:
+    """Whether the item is there, or in a cache, or not."""
+    clauses = {"ProjectionExpression": path}
+    if "#pk" in path:
+        clauses |= {"ExpressionAttributeNames": {"#pk": "pk"}}
+    for _ in range(2):
+        code, message = refusal(dynamodb, operation, table, **clauses)
+        if operation == "TransactGetItems":
+            assert (code, message) == (
+                "TransactionCanceledException",
+                "Transaction cancelled, please refer cancellation reasons for specific reasons "
+                "[ValidationError]",
+            )
+        else:
+            assert (code, message) == ("ValidationException", f"{SCALARS}Key: pk")
+        dynamodb.put(table, ITEM)
+        dynamodb("GetItem", TableName=table, Key=KEY)
+
+
+@pytest.mark.store_only
+@pytest.mark.parametrize("operation", [one for one in OPERATIONS if one != "TransactGetItems"])
+def test_no_path_leads_below_an_index_key_attribute(dynamodb: Any, operation: str) -> None:
+    """A node does not know the indexes: of an item in its cache it answers what is there, nothing."""
+    index = dynamodb.index("by-a", "a")
+    table = dynamodb.create("pk:S", attributes=["a:N"], GlobalSecondaryIndexes=[index])
+    for path in ("a.x", "l, a[0]"):
+        assert refusal(dynamodb, operation, table, ProjectionExpression=path) == (
+            "ValidationException",
+            f"{SCALARS}IndexKey: a",
+        )
