@@ -19,7 +19,7 @@ EXACT = Context(prec=600)
 
 Call = tuple[str, dict[str, Any]]
 
-few_examples = settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few_examples = settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def calls_with(table: str, number: Any) -> dict[str, Call]:
@@ -190,7 +190,7 @@ def fits(number: Decimal) -> bool:
 
 
 @few_examples
-@given(st.lists(decimals(), min_size=1, max_size=40))
+@given(st.lists(decimals(), min_size=1, max_size=20))
 def test_every_number_comes_back_exactly(dynamodb: Any, table: str, numbers: list[Decimal]) -> None:
     assert kept(dynamodb, table, *map(str, numbers)) == list(map(text, numbers))
 
@@ -279,7 +279,7 @@ def test_a_number_is_one_key_in_all_its_spellings(dynamodb: Any) -> None:
 
 @few_examples
 @given(
-    st.lists(decimals() | st.integers(-20, 20).map(Decimal), min_size=2, max_size=25, unique=True),
+    st.lists(decimals() | st.integers(-20, 20).map(Decimal), min_size=2, max_size=15, unique=True),
     st.uuids(),
 )
 def test_sort_keys_are_ordered_by_value(
