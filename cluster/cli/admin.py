@@ -85,4 +85,12 @@ def live_nodes(endpoint: str) -> list[tuple[dict[str, Any], str]]:
     live = [node for node in get(endpoint, "/_daxsim/cluster")["nodes"] if node["state"] == "live"]
     if not live:
         raise Failure(f"no node of the cluster at {endpoint} is alive (daxsim restart NODE brings one back)")
-    return [(node, f"http://{node['host']}:{node['port']}") for node in live]
+    return [(node, _url_of(node, endpoint)) for node in live]
+
+
+def _url_of(node: dict[str, Any], endpoint: str) -> str:
+    """Where a node is reached: one that listens on every address, where its cluster is."""
+    host = str(node["host"])
+    if host in ("0.0.0.0", "::"):
+        host = urlsplit(endpoint).hostname or host
+    return f"http://[{host}]:{node['port']}" if ":" in host else f"http://{host}:{node['port']}"

@@ -104,7 +104,7 @@ def _print(held: dict[str, dict[str, Any]]) -> None:
         console.print(Text(f"{first['cache']} cache, {first['table']} {asked or ''}"))
         console.print(_lines(reports))
         if first["cache"] == "item" and not any(report["cache_key"] for report in reports):
-            console.print("No node can tell the entry: the table is not known to them, or has another key.")
+            console.print("These nodes have not read the table yet, or its primary key has another form.")
         for response, nodes in _responses(reports).items():
             console.print(Text(f"{', '.join(nodes)}: {response}"))
 

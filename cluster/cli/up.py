@@ -21,7 +21,6 @@ from typing import Any
 import click
 import orjson
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from backend.storage.directory import DirectoryRefused
@@ -273,7 +272,11 @@ def _places(cluster: LiveCluster, tables: list[str]) -> dict[str, Any]:
         "store_endpoint": cluster.store_endpoint,
         "region": cluster.config.region,
         "nodes": [
-            {"node": member.node_id, "role": member.role, "endpoint": f"http://{member.host}:{member.port}"}
+            {
+                "node": member.node_id,
+                "role": member.role,
+                "endpoint": cluster.node_endpoint(member.node_id),
+            }
             for member in cluster.members()
         ],
         "tables": tables,
@@ -304,7 +307,8 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
     console = Console(highlight=False, soft_wrap=True)
     nodes = f"{config.nodes} node" + ("s" if config.nodes > 1 else "")
     console.print(f"[bold]daxsim {version('daxsim')}[/bold]: a local DAX cluster of {nodes} is running.\n")
-    console.print(_addresses(cluster))
+    for line in _addresses(cluster):
+        console.print(Text(line))
     console.print(
         f"\n  item TTL {_seconds(config.item_ttl, 'entries never expire')}"
         f", query TTL {_seconds(config.query_ttl, 'results are not cached')}, {_capacity(config)}"
@@ -333,18 +337,17 @@ def _program_name() -> str:
     return called if Path(called).name == "daxsim" and shutil.which("daxsim") is None else "daxsim"
 
 
-def _addresses(cluster: LiveCluster) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_row("", "cluster", cluster.endpoint, "applications connect here")
+def _addresses(cluster: LiveCluster) -> Iterator[str]:
+    """A line for each port, in columns that no narrow terminal breaks."""
+    rows = [("cluster", cluster.endpoint, "applications connect here")]
     for member in cluster.members():
         what = "writes go to the store through it" if member.role == "primary" else "a copy of the cache"
-        url = f"http://{member.host}:{member.port}"
-        table.add_row("", member.node_id, url, f"{member.role}: {what}")
-    behind = (
-        f"{cluster.config.backend_url}, no cache" if cluster.config.backend_url else "the tables, no cache"
-    )
-    table.add_row("", "store", str(cluster.store_endpoint), f"{behind}: create tables here")
-    return table
+        rows.append((member.node_id, cluster.node_endpoint(member.node_id), f"{member.role}: {what}"))
+    behind = cluster.config.backend_url or "the tables"
+    rows.append(("store", str(cluster.store_endpoint), f"{behind}, no cache: create tables here"))
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, url, what in rows:
+        yield f"  {name:<{widths[0]}}  {url:<{widths[1]}}  {what}"
 
 
 def _seconds(seconds: float, at_zero: str) -> str:

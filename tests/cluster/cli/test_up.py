@@ -206,7 +206,7 @@ def test_inspect_shows_a_person_who_holds_what(up: Up, capsys: pytest.CaptureFix
     _, places = up("--sample-data", "--replication-delay", "600")
     at = ("--endpoint", places["endpoint"])
     out = run(capsys, "inspect", "Nowhere", PRODUCT, *at)[1]
-    assert "No node can tell the entry" in out
+    assert "have not read the table yet, or its primary key" in out
     resource(places["nodes"][1]["endpoint"]).Table("ProductCatalog").get_item(Key={"Id": 101})
     lines = [
         " ".join(line.split())
@@ -221,6 +221,27 @@ def test_inspect_shows_a_person_who_holds_what(up: Up, capsys: pytest.CaptureFix
     assert "a hit on a negative entry" in run(capsys, "inspect", "ProductCatalog", '{"Id":{"N":"7"}}', *at)[1]
     code, _, err = run(capsys, "status", "--endpoint", places["nodes"][0]["endpoint"])
     assert (code, "is no cluster endpoint" in err) == (1, True)
+
+
+def can_listen_on(host: str) -> bool:
+    try:
+        socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("::1", "[::1]")])
+def test_a_cluster_on_another_address_is_told_and_operated(
+    up: Up, capsys: pytest.CaptureFixture[str], host: str, reached: str
+) -> None:
+    if not can_listen_on(host):
+        pytest.skip(f"this machine has no {host}")
+    _, places = up("--nodes", "2", "--host", host)
+    endpoints = [places["endpoint"], *(node["endpoint"] for node in places["nodes"])]
+    assert all(endpoint.startswith(f"http://{reached}:") for endpoint in endpoints)
+    code, out, err = run(capsys, "flush", "--endpoint", places["endpoint"])
+    assert (code, err, out.count("0 entries flushed")) == (0, "", 2)
 
 
 def test_inspect_takes_a_request_from_a_file(
