@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from backend.errors import ServiceError, validation_error
 from backend.model import numbers
 from backend.model.numbers import canonical
-from backend.model.sizes import COLLECTION_BYTES, ELEMENT_BYTES, text_size, texts_size, value_size
+from backend.model.sizes import COLLECTION_BYTES, ELEMENT_BYTES, texts_size, value_size
 from backend.protocol import AttributeValue, Item
 
 T = TypeVar("T")
@@ -58,12 +58,11 @@ def normalise_and_measure(item: Item) -> Measured[Item]:
 def _normalise_members(members: Item, depth: int) -> Measured[Item]:
     """Canonical members of an item or map, and their size; `depth` is that of their values."""
     changed: dict[str, AttributeValue] | None = None
-    names = "".join(members)
-    size = text_size(names)
-    any_may_be_long = len(names) > _SHORT_NAME and max(map(len, members)) > _SHORT_NAME
+    size = 0
     for name, value in members.items():
-        if any_may_be_long or not name:
+        if len(name) > _SHORT_NAME or not name:
             check_name(name)
+        size += len(name) if name.isascii() else len(name.encode())
         # Strings and canonical numbers are most of what anyone stores: they pass without further calls.
         if value.__class__ is dict and len(value) == 1:
             [(datatype, content)] = value.items()
@@ -231,7 +230,7 @@ def _flat_list(datatype: str, texts: list[str], value: AttributeValue) -> Measur
 
 
 def _map(content: Any, value: AttributeValue, depth: int) -> Measured[AttributeValue]:
-    if not isinstance(content, Mapping):
+    if content.__class__ is not dict and not isinstance(content, Mapping):
         raise _empty()
     if content and depth + 1 >= MAX_NESTING:
         raise nested_too_deeply()
