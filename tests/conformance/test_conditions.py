@@ -63,6 +63,7 @@ def test_values_of_two_types_differ_and_have_no_order(holds: Any) -> None:
         assert not holds(item, condition, **({"v": text_of("1")} if ":v" in condition else {})), condition
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("datatype", [one for one in OF_EACH_TYPE if one not in ORDERED])
 def test_only_strings_numbers_and_binaries_have_an_order(holds: Any, problem: Any, datatype: str) -> None:
     """In the item another type makes the condition false; as a constant it is an error."""
@@ -156,6 +157,7 @@ def test_bounds_of_between(holds: Any, problem: Any, problem_of_old: Any) -> Non
     )
 
 
+@pytest.mark.store_only
 def test_candidates_of_in(holds: Any, problem: Any, holds_of_old: Any, problem_of_old: Any) -> None:
     candidates = ", ".join(f":v{index}" for index in range(100))
     values = {f"v{index}": number(index) for index in range(100)}
@@ -214,6 +216,7 @@ VALUES = st.recursive(
 a_few = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.store_only
 @a_few
 @given(VALUES)
 def test_equality_ignores_order_in_sets_and_maps_at_every_depth(holds: Any, value: dict[str, Any]) -> None:
@@ -233,12 +236,14 @@ def test_equality_of_lists_is_that_of_their_elements_in_order(holds: Any) -> Non
     assert not holds({"a": {"SS": ["1"]}, "b": {"NS": ["1"]}, "c": {"L": [text_of("1")]}}, "a = b OR a = c")
 
 
+@pytest.mark.store_only
 @a_few
 @given(st.binary(max_size=3), st.binary(max_size=3))
 def test_binaries_are_ordered_by_unsigned_bytes(holds: Any, one: bytes, two: bytes) -> None:
     check_order(holds, binary(one), binary(two), one, two)
 
 
+@pytest.mark.store_only
 @a_few
 @given(*[st.text("AZaz\u007f\u00e9\ufffd\U0001f600", max_size=3)] * 2)
 def test_strings_are_ordered_by_the_bytes_of_utf_8(holds: Any, one: str, two: str) -> None:
@@ -246,6 +251,7 @@ def test_strings_are_ordered_by_the_bytes_of_utf_8(holds: Any, one: str, two: st
     check_order(holds, text_of(one), text_of(two), one.encode(), two.encode())
 
 
+@pytest.mark.store_only
 @a_few
 @given(*[st.decimals(-1000, 1000, places=2)] * 2)
 def test_numbers_are_ordered_by_value(holds: Any, one: Decimal, two: Decimal) -> None:

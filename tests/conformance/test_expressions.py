@@ -127,6 +127,7 @@ def too_many(count: int) -> str:
     return f"The expression contains too many operators; operator count: {count}"
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("place", CONDITIONS)
 def test_a_condition_has_300_operators_at_most(dynamodb: Any, table: str, place: str) -> None:
     """Comparisons and what joins them count; parentheses and functions do not."""
@@ -143,6 +144,7 @@ def test_a_condition_has_300_operators_at_most(dynamodb: Any, table: str, place:
     accepts(dynamodb, place, table, functions)
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("place", UPDATES)
 def test_an_update_has_300_operators_at_most(dynamodb: Any, table: str, place: str) -> None:
     """Sums, differences and functions count."""
@@ -156,6 +158,7 @@ def test_an_update_has_300_operators_at_most(dynamodb: Any, table: str, place: s
         accepts(dynamodb, place, table, f"SET {','.join(actions[:-1])}", values=values)
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("place", "redundant", "fine"),
     [
@@ -186,6 +189,7 @@ def test_a_reserved_word_needs_a_placeholder(dynamodb: Any, table: str, place: s
     assert dynamodb.get(table, **KEY) is None
 
 
+@pytest.mark.store_only
 @everywhere
 def test_a_bare_name_is_letters_then_letters_digits_and_underscores(
     dynamodb: Any, table: str, place: str
@@ -199,6 +203,7 @@ def test_a_bare_name_is_letters_then_letters_digits_and_underscores(
         assert problem.startswith("Syntax error; token: "), text
 
 
+@pytest.mark.store_only
 @everywhere
 def test_any_other_name_stands_behind_a_placeholder(dynamodb: Any, table: str, place: str) -> None:
     name = "pk" if place in KEY_CONDITIONS else "a-b.c 1\u00e4[0]#:"
@@ -271,6 +276,7 @@ def test_a_placeholder_is_defined(dynamodb: Any, table: str, place: str) -> None
             )
 
 
+@pytest.mark.store_only
 @everywhere
 def test_an_index_of_a_list_has_its_limits(dynamodb: Any, table: str, place: str) -> None:
     for template in WITH_NAME[place.partition(".")[2]]:

@@ -28,6 +28,7 @@ def incorrect(name: str, datatype: str) -> str:
     )
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("value", "inside", "outside"),
     [
@@ -64,6 +65,7 @@ def test_contains(
             assert holds_of_old(item, "NOT_CONTAINS", part) is not verdict, part
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("condition", "operator", "shown"),
     [
@@ -82,6 +84,7 @@ def test_the_operands_of_a_comparison_must_differ(
     )
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("datatype", OF_EACH_TYPE)
 def test_attribute_type(holds: Any, problem: Any, datatype: str) -> None:
     value = OF_EACH_TYPE[datatype]
@@ -92,6 +95,7 @@ def test_attribute_type(holds: Any, problem: Any, datatype: str) -> None:
         assert problem("attribute_type(a, :v)", v=value) == incorrect("attribute_type", datatype)
 
 
+@pytest.mark.store_only
 def test_attribute_type_needs_the_name_of_a_type(problem: Any) -> None:
     for name in ("s", "STRING", "", "SSS"):
         found = problem("attribute_type(a, :v)", v={"S": name})
@@ -101,6 +105,7 @@ def test_attribute_type_needs_the_name_of_a_type(problem: Any) -> None:
     assert problem("attribute_type(a, b)").startswith(incorrect("attribute_type", "{"))
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("value", "size"),
     [
@@ -137,6 +142,7 @@ def test_size(holds: Any, value: dict[str, Any], size: int | None) -> None:
         assert not holds(item, not_found, v={"N": str(size)}, w={"S": str(size)})
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("condition", "found"),
     [
@@ -156,6 +162,7 @@ def test_a_function_has_its_place(problem: Any, condition: str, found: str) -> N
     )
 
 
+@pytest.mark.store_only
 def test_functions_are_known_by_their_exact_names(problem: Any) -> None:
     for name in ("nonsense", "SIZE", "Attribute_Exists"):
         assert problem(f"{name}(a) = b") == f"Invalid function name; function: {name}"
@@ -165,6 +172,7 @@ def test_functions_are_known_by_their_exact_names(problem: Any) -> None:
         )
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("condition", "name", "count"),
     [
@@ -184,6 +192,7 @@ def test_a_function_has_its_number_of_operands(problem: Any, condition: str, nam
     )
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("condition", "name"),
     [
@@ -200,6 +209,7 @@ def test_a_function_of_a_path_takes_no_value(problem: Any, condition: str, name:
     )
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("datatype", OF_EACH_TYPE)
 def test_begins_with_takes_strings_and_binaries(holds: Any, problem: Any, datatype: str) -> None:
     value = OF_EACH_TYPE[datatype]

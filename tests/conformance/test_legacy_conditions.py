@@ -34,6 +34,7 @@ OPERATORS = {
 """How many arguments each operator takes, None for one or more, and of which types."""
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize(
     ("operator", "arguments", "true_of", "false_of"),
     [
@@ -80,6 +81,7 @@ def test_missing_attributes_in_legacy_conditions(
     assert holds_of_old({"b": ONE}, operator, *arguments) is verdict
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_an_operator_has_its_number_of_arguments(problem_of_old: Any, operator: str) -> None:
     right, _ = OPERATORS[operator]
@@ -90,6 +92,7 @@ def test_an_operator_has_its_number_of_arguments(problem_of_old: Any, operator: 
             )
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("operator", [name for name, (count, _) in OPERATORS.items() if count != 0])
 def test_an_operator_takes_certain_types(problem_of_old: Any, operator: str) -> None:
     count, types = OPERATORS[operator]
@@ -100,6 +103,7 @@ def test_an_operator_takes_certain_types(problem_of_old: Any, operator: str) -> 
             )
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("operation", ["PutItem", "UpdateItem", "DeleteItem"])
 @pytest.mark.parametrize(
     ("expected", "problem"),
