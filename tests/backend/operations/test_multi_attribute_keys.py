@@ -494,7 +494,7 @@ def new_store() -> Callable[..., Any]:
 
 
 @given(_ITEMS, a_condition(), st.lists(st.integers(1, 4), min_size=1, max_size=5), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_query_is_a_filter_and_a_sort_however_it_is_paged(items, tests, limits, forward) -> None:
     store = new_store()
     store(
