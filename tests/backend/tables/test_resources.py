@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from contextlib import suppress
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.engine import Engine, EngineSettings
 from backend.errors import ServiceError
 from backend.model.keys import HASH_BYTES
 from backend.settings import ThrottlingSettings
@@ -11,6 +16,16 @@ from backend.storage.memory import MemoryStorage
 
 COLLECTION = HASH_BYTES + 2 + len("hot")
 """The bytes that the storage keys of the hot account begin with."""
+
+
+BY_DAY = {
+    "IndexName": "by-day",
+    "KeySchema": [
+        {"AttributeName": "account", "KeyType": "HASH"},
+        {"AttributeName": "day", "KeyType": "RANGE"},
+    ],
+    "Projection": {"ProjectionType": "ALL"},
+}
 
 
 class Ledger:
@@ -120,8 +135,8 @@ def test_ever_increasing_sort_keys_gain_nothing(new_store):
     assert ledger.cuts() == 0
 
 
-def test_a_table_with_a_local_index_keeps_its_item_collections_whole(new_store, index_of):
-    ledger = Ledger(new_store).create(LocalSecondaryIndexes=[index_of("by-day", "account", "day")])
+def test_a_table_with_a_local_index_keeps_its_item_collections_whole(new_store):
+    ledger = Ledger(new_store).create(LocalSecondaryIndexes=[BY_DAY])
     passed = [ledger.second(scattered(second)) for second in range(40)]
     assert passed == [5] * 40, "the local index's units are the table's"
     assert ledger.cuts() == 0
@@ -151,6 +166,44 @@ def test_a_query_over_a_split_collection_spends_units_on_the_partitions_it_reads
     assert ledger.read_units(edge - 3, edge - 1) == [8.0]
     assert ledger.read_units(edge - 1, edge) == pytest.approx([2.5, 2.5], rel=0.01)
     assert ledger.read_units(edge - 1, edge + 3) == pytest.approx([2.6, 10.4], rel=0.01)
+
+
+class Plain:
+    """A store of one test run, for hypothesis makes many in one test."""
+
+    def __init__(self, settings, storage):
+        self.clock = self
+        self.time = 1_000.0
+        self.engine = Engine(lambda: self.time, bytes, EngineSettings(**settings), storage)
+
+    def advance(self, seconds):
+        self.time += seconds
+
+    def __call__(self, operation, **request):
+        return self.engine.execute(operation, request)
+
+
+numbers = st.lists(st.integers(0, 40), max_size=15)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(numbers, min_size=3, max_size=12), st.booleans())
+def test_all_units_are_of_some_partition_however_it_is_split(seconds, has_local_index):
+    ledger = Ledger(Plain, heat_seconds=1.0)
+    ledger.create(**({"LocalSecondaryIndexes": [BY_DAY]} if has_local_index else {}))
+    for asked in seconds:
+        ledger.second(asked)
+        with suppress(ServiceError):
+            ledger.read_units(min(asked, default=0), max(asked, default=40))
+        with suppress(ServiceError):
+            ledger.store("Scan", TableName="ledger")
+    counted = ledger.store.engine.capacity()["ledger"]
+    for units in ("ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"):
+        everything = counted[units] + sum(one[units] for one in counted["Indexes"].values())
+        assert sum(one[units] for one in counted["Partitions"]) == pytest.approx(everything)
+    starts = [one["StartKey"] for one in counted["Partitions"]]
+    assert starts == sorted(set(starts))
+    assert not has_local_index or ledger.cuts() == 0
 
 
 # What is stored
