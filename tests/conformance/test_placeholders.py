@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-INVALID = "ValidationException"
 KEY = {"pk": {"S": "a"}}
-EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 NAMES, VALUES = "ExpressionAttributeNames", "ExpressionAttributeValues"
+NOWHERE = "conformance-nowhere"
+"""Placeholders are judged before the table is looked for."""
 
 
 def with_placeholders(operation: str, table: str, placeholders: dict[str, Any], **expressions: str) -> Any:
@@ -25,6 +25,12 @@ def with_placeholders(operation: str, table: str, placeholders: dict[str, Any], 
     if operation == "PutItem":
         return operation, {**own, "Item": KEY}
     return operation, own if operation in ("Query", "Scan") else {**own, "Key": KEY}
+
+
+def refusal(dynamodb: Any, operation: str, placeholders: dict[str, Any], **expressions: str) -> str:
+    """The message of the ValidationException for such a request."""
+    operation, request = with_placeholders(operation, NOWHERE, placeholders, **expressions)
+    return str(dynamodb.invalid(operation, **request))
 
 
 EXPRESSIONS: dict[str, dict[str, str]] = {
@@ -47,10 +53,9 @@ WITH_VALUES = [operation for operation in EXPRESSIONS if operation not in WITHOU
 
 
 @pytest.mark.parametrize("operation", [op for op in EXPRESSIONS if op not in ("Update", "ConditionCheck")])
-def test_names_need_an_expression(dynamodb: Any, table: str, operation: str) -> None:
-    operation, request = with_placeholders(operation, table, {NAMES: {"#a": "a"}})
+def test_names_need_an_expression(dynamodb: Any, operation: str) -> None:
     told = "ExpressionAttributeNames can only be specified when using expressions"
-    assert dynamodb.refusal(operation, **request) == (INVALID, told)
+    assert refusal(dynamodb, operation, {NAMES: {"#a": "a"}}) == told
 
 
 @pytest.mark.parametrize(
@@ -68,34 +73,29 @@ def test_names_need_an_expression(dynamodb: Any, table: str, operation: str) -> 
     ],
 )
 def test_values_need_an_expression_that_can_hold_them(
-    dynamodb: Any, table: str, operation: str, expressions: dict[str, str], absent: str
+    dynamodb: Any, operation: str, expressions: dict[str, str], absent: str
 ) -> None:
-    operation, request = with_placeholders(operation, table, {VALUES: {":a": {"S": "a"}}}, **expressions)
     told = f"ExpressionAttributeValues can only be specified when using expressions: {absent}"
-    assert dynamodb.refusal(operation, **request) == (INVALID, told)
+    assert refusal(dynamodb, operation, {VALUES: {":a": {"S": "a"}}}, **expressions) == told
 
 
 @pytest.mark.parametrize("operation", EXPRESSIONS)
-def test_placeholders_must_not_be_none(dynamodb: Any, table: str, operation: str) -> None:
+def test_placeholders_must_not_be_none(dynamodb: Any, operation: str) -> None:
     for member in (NAMES,) if operation in WITHOUT_VALUES else (NAMES, VALUES):
-        sent, request = with_placeholders(operation, table, {member: {}}, **EXPRESSIONS[operation])
-        assert dynamodb.refusal(sent, **request) == (INVALID, f"{member} must not be empty")
+        refused = refusal(dynamodb, operation, {member: {}}, **EXPRESSIONS[operation])
+        assert refused == f"{member} must not be empty"
 
 
 @pytest.mark.parametrize("operation", EXPRESSIONS)
-def test_every_placeholder_must_be_used(dynamodb: Any, table: str, operation: str) -> None:
-    expressions = {**EXPRESSIONS[operation]}
-    if operation == "Query":
-        expressions |= {"KeyConditionExpression": "pk = :pk"}
-    used: dict[str, Any] = {":pk": {"S": "a"}} if operation == "Query" else {}
+def test_every_placeholder_must_be_used(dynamodb: Any, operation: str) -> None:
+    used = {":pk": {"S": "a"}} if operation == "Query" else {}
+    expressions = {"KeyConditionExpression": "pk = :pk"} if operation == "Query" else EXPRESSIONS[operation]
     unused = [({NAMES: {"#x": "x"}, **({VALUES: used} if used else {})}, NAMES, "#x")]
     if operation in WITH_VALUES:
         unused.append(({VALUES: {**used, ":x": {"S": "x"}}}, VALUES, ":x"))
     for placeholders, member, key in unused:
-        sent, request = with_placeholders(operation, table, placeholders, **expressions)
-        told = f"Value provided in {member} unused in expressions: keys: {{{key}}}"
-        assert dynamodb.refusal(sent, **request) == (INVALID, told)
-    assert dynamodb.items(table) == []
+        refused = refusal(dynamodb, operation, placeholders, **expressions)
+        assert refused == f"Value provided in {member} unused in expressions: keys: {{{key}}}"
 
 
 @pytest.mark.parametrize(
@@ -125,41 +125,33 @@ def test_a_placeholder_may_be_used_by_any_expression_of_the_request(
 
 
 @pytest.mark.parametrize("operation", WITH_VALUES)
-def test_a_placeholder_that_is_used_must_be_defined(dynamodb: Any, table: str, operation: str) -> None:
+def test_a_placeholder_that_is_used_must_be_defined(dynamodb: Any, operation: str) -> None:
     member, kind = {
         "UpdateItem": ("UpdateExpression", "SET a = {}"),
         "Update": ("UpdateExpression", "SET a = {}"),
         "Query": ("KeyConditionExpression", "pk = {}"),
         "Scan": ("FilterExpression", "a = {}"),
     }.get(operation, ("ConditionExpression", "a = {}"))
-    sent, request = with_placeholders(operation, table, {}, **{member: kind.format(":x")})
-    assert dynamodb.refusal(sent, **request) == (
-        INVALID,
+    assert refusal(dynamodb, operation, {}, **{member: kind.format(":x")}) == (
         f"Invalid {member}: An expression attribute value used in expression is not defined; "
-        "attribute value: :x",
+        "attribute value: :x"
     )
-    sent, request = with_placeholders(operation, table, {}, **{member: kind.format("#x")})
-    assert dynamodb.refusal(sent, **request) == (
-        INVALID,
+    assert refusal(dynamodb, operation, {}, **{member: kind.format("#x")}) == (
         f"Invalid {member}: An expression attribute name used in the document path is not defined; "
-        "attribute name: #x",
+        "attribute name: #x"
     )
 
 
 @pytest.mark.parametrize("operation", EXPRESSIONS)
-def test_a_placeholder_is_a_mark_and_letters_digits_and_underscores(
-    dynamodb: Any, table: str, operation: str
-) -> None:
+def test_a_placeholder_is_a_mark_and_letters_digits_and_underscores(dynamodb: Any, operation: str) -> None:
     content: Any
     for member, mark, content in [(NAMES, "#", "a"), (VALUES, ":", {"S": "a"})]:
         if member == VALUES and operation in WITHOUT_VALUES:
             continue
         for key in ["a", "", "{}", "{}a-b", "{}a b", " {}a", "{}a.b", "{}é", "{}{}a"]:
             wrong = key.replace("{}", mark)
-            placeholders = {member: {wrong: content}}
-            sent, request = with_placeholders(operation, table, placeholders, **EXPRESSIONS[operation])
-            told = f'{member} contains invalid key: Syntax error; key: "{wrong}"'
-            assert dynamodb.refusal(sent, **request) == (INVALID, told)
+            refused = refusal(dynamodb, operation, {member: {wrong: content}}, **EXPRESSIONS[operation])
+            assert refused == f'{member} contains invalid key: Syntax error; key: "{wrong}"'
 
 
 def test_a_placeholder_may_begin_with_a_digit_or_an_underscore(dynamodb: Any, table: str) -> None:
@@ -176,22 +168,17 @@ def test_a_placeholder_may_begin_with_a_digit_or_an_underscore(dynamodb: Any, ta
 
 
 @pytest.mark.parametrize("operation", EXPRESSIONS)
-def test_a_name_s_placeholder_must_not_stand_for_nothing(dynamodb: Any, table: str, operation: str) -> None:
-    sent, request = with_placeholders(operation, table, {NAMES: {"#a": ""}}, **EXPRESSIONS[operation])
+def test_a_name_s_placeholder_must_not_stand_for_nothing(dynamodb: Any, operation: str) -> None:
     told = "ExpressionAttributeNames contains invalid value: Empty attribute name for key #a"
-    assert dynamodb.refusal(sent, **request) == (INVALID, told)
+    assert refusal(dynamodb, operation, {NAMES: {"#a": ""}}, **EXPRESSIONS[operation]) == told
 
 
 @pytest.mark.parametrize("operation", WITH_VALUES)
-def test_a_value_s_placeholder_must_stand_for_a_valid_value(
-    dynamodb: Any, table: str, operation: str
-) -> None:
-    for value, refused in [
-        ({}, EMPTY),
+def test_a_value_s_placeholder_must_stand_for_a_valid_value(dynamodb: Any, operation: str) -> None:
+    for value, told in [
+        ({}, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"),
         ({"N": "b"}, "The parameter cannot be converted to a numeric value: b"),
         ({"SS": []}, "One or more parameter values were invalid: An string set  may not be empty"),
     ]:
-        placeholders = {VALUES: {":a": value}}
-        sent, request = with_placeholders(operation, table, placeholders, **EXPRESSIONS[operation])
-        told = f"ExpressionAttributeValues contains invalid value: {refused} for key :a"
-        assert dynamodb.refusal(sent, **request) == (INVALID, told)
+        refused = refusal(dynamodb, operation, {VALUES: {":a": value}}, **EXPRESSIONS[operation])
+        assert refused == f"ExpressionAttributeValues contains invalid value: {told} for key :a"
