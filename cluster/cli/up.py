@@ -7,9 +7,11 @@ and a program to paste. With `--json` it is one line for another program instead
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 import signal
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -204,7 +206,7 @@ def up(
     except DirectoryRefused as error:
         raise click.ClickException(str(error)) from error
     except CannotListen as error:
-        raise click.ClickException(f"{error}; choose others with --port and --store-port") from error
+        raise click.ClickException(f"{error}; --host, --port and --store-port choose others") from error
     return 0
 
 
@@ -257,7 +259,10 @@ def _print_trace(line: str) -> None:
 
 
 async def _stop_at_eof(stopped: asyncio.Event) -> None:
-    """Whoever started us holds our standard input: when they are gone, we go too."""
+    """Whoever started us holds our standard input: when they are gone, we go too. Raises UsageError."""
+    kind = os.fstat(sys.stdin.fileno()).st_mode
+    if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or sys.stdin.isatty()):
+        raise click.UsageError("--until-eof needs a pipe at standard input")
 
     class UntilEof(asyncio.Protocol):
         def connection_lost(self, exc: Exception | None) -> None:
@@ -313,6 +318,8 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
         f"\n  item TTL {_seconds(config.item_ttl, 'entries never expire')}"
         f", query TTL {_seconds(config.query_ttl, 'results are not cached')}, {_capacity(config)}"
     )
+    if config.data_dir is not None:
+        console.print(f"  tables and items are kept in {config.data_dir}")
     if config.throttling:
         console.print("  the store throttles as DynamoDB does; daxsim status --store tells what and where")
     if with_samples:
@@ -367,7 +374,9 @@ def _in_option_names(message: str) -> str:
     """A setting's error in the words of the command line: `item_ttl must ...` is about `--item-ttl`."""
     names = {field.name: "--" + field.name.replace("_", "-") for field in fields(ClusterConfig)}
     names["backend_url"] = "--backend"
-    first, space, rest = message.partition(" ")
+
+    def named(word: re.Match[str]) -> str:
+        return names.get(word[0], word[0])
+
     # In the middle of a sentence `host` and `port` are words.
-    rest = re.sub(r"\b[a-z]+(?:_[a-z]+)+\b", lambda word: names.get(word[0], word[0]), rest)
-    return names.get(first, first) + space + rest
+    return re.sub(r"^[a-z_]+|\b[a-z]+(?:_[a-z]+)+\b|\bthrottling\b", named, message)

@@ -199,7 +199,8 @@ class Listener:
         except OSError as failure:
             if failure.errno == errno.EADDRINUSE:
                 raise PortInUse(self.host, self.port) from None
-            reason = os.strerror(failure.errno) if failure.errno and failure.errno > 0 else str(failure)
+            # Of a failed look-up `errno` is a code of its own, with a text of its own.
+            reason = os.strerror(failure.errno) if failure.errno and failure.errno > 0 else failure.strerror
             text = f"cannot listen on port {self.port} of {self.host}: {reason}"
             raise CannotListen(self.host, self.port, text) from None
         self._server = server

@@ -83,7 +83,7 @@ def test_a_taken_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, out) == (1, "")
     assert err == (
         f"daxsim: port {port} on 127.0.0.1 is in use by another program; "
-        "choose others with --port and --store-port\n"
+        "--host, --port and --store-port choose others\n"
     )
 
 
