@@ -55,7 +55,7 @@ class Capacity(NamedTuple):
     warm: Mapping[str, int] | None
 
 
-def _capacity_of(table: Table, index: Index | None) -> Capacity:
+def capacity_of(table: Table, index: Index | None) -> Capacity:
     if index is None:
         return Capacity(
             table.billing_mode, table.throughput, table.on_demand_throughput, table.warm_throughput
@@ -141,9 +141,11 @@ class Resource:
     def __init__(
         self, table: Table, index: Index | None, settings: ThrottlingSettings, storage: Storage, now: float
     ) -> None:
-        """`index` is a global one, or None for the table. Goes on with what the storage holds."""
-        self._table = table
-        self._index = index
+        """`index` is a global one, or None for the table. Goes on with what the storage holds.
+
+        Neither table nor index is kept: a resource is forgotten with them.
+        """
+        self._sized = table.items if index is None else index.rows
         self._settings = settings
         self._storage = storage
         self._rows = storage.open(table.throttling_map(index))
@@ -156,7 +158,7 @@ class Resource:
         )
         self._stored: bytes | None = None
         starts = self._restored()
-        self._set_capacity(now)
+        self._set_capacity(capacity_of(table, index), now)
         self.partitions = (
             PartitionMap.even(self._needed(), settings, now)
             if starts is None
@@ -164,14 +166,14 @@ class Resource:
         )
         self._fit(now)
 
-    def adapt(self, now: float) -> None:
+    def adapt(self, capacity: Capacity, now: float) -> None:
         """Take over what the owner has set."""
-        self._set_capacity(now)
+        self._set_capacity(capacity, now)
         self._fit(now)
 
     def grow(self, now: float) -> None:
         """Have room for the bytes that are stored."""
-        if self._size > len(self.partitions) * self._settings.partition_bytes:
+        if self._sized.stored_bytes > len(self.partitions) * self._settings.partition_bytes:
             self._fit(now)
 
     def risen(self, now: float) -> None:
@@ -203,12 +205,8 @@ class Resource:
         ):
             self._fit(now)
 
-    @property
-    def _size(self) -> int:
-        return (self._table.items if self._index is None else self._index.rows).stored_bytes
-
-    def _set_capacity(self, now: float) -> None:
-        self._capacity = capacity = _capacity_of(self._table, self._index)
+    def _set_capacity(self, capacity: Capacity, now: float) -> None:
+        self._capacity = capacity
         warm, maximum = capacity.warm or {}, capacity.maximum or {}
         if capacity.billing_mode == PAY_PER_REQUEST:
             self.reads.on_demand(warm.get("ReadUnitsPerSecond", 0.0), maximum.get("MaxReadRequestUnits"))
@@ -224,7 +222,7 @@ class Resource:
         self._store()
 
     def _needed(self) -> int:
-        warm, size = self._capacity.warm or {}, self._size
+        warm, size = self._capacity.warm or {}, self._sized.stored_bytes
         by_warmth = partitions_for_peak(
             warm.get("ReadUnitsPerSecond", 0.0), warm.get("WriteUnitsPerSecond", 0.0), size, self._settings
         )

@@ -23,7 +23,7 @@ from backend.settings import ThrottlingSettings
 from backend.storage.base import Storage
 from backend.tables.capacity import Counters, Demand
 from backend.tables.partitions import Side
-from backend.tables.resources import ACCOUNT, KEY_RANGE, MAX_ON_DEMAND, Resource
+from backend.tables.resources import ACCOUNT, KEY_RANGE, MAX_ON_DEMAND, Resource, capacity_of
 
 if TYPE_CHECKING:
     from backend.tables.indexes import Index
@@ -123,7 +123,7 @@ class Throttling:
         """Take over what the owner of a table has just set for it and its global indexes."""
         now = self._now()
         for index in (None, *table.global_indexes.values()):
-            self._resource(table, index, now).adapt(now)
+            self._resource(table, index, now).adapt(capacity_of(table, index), now)
 
     def warm(self, table: Table, index: Index | None) -> dict[str, int]:
         """What an on-demand table or global index takes at once, as the members of a WarmThroughput."""

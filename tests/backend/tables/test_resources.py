@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from contextlib import suppress
 
 import pytest
@@ -65,8 +67,16 @@ class Ledger:
             "owner": {"S": "hot"},
             "text": {"S": f"{self.store.clock.time}".ljust(10_000, "x")},
         }
+        return self._try("PutItem", Item=item)
+
+    def get(self, number):
+        """A read of 3 units; gives the error or None."""
+        key = {"account": {"S": "hot"}, "number": {"N": str(number)}}
+        return self._try("GetItem", Key=key, ConsistentRead=True)
+
+    def _try(self, operation, **request):
         try:
-            self.store("PutItem", TableName="ledger", Item=item)
+            self.store(operation, TableName="ledger", **request)
         except ServiceError as error:
             return error
         return None
@@ -127,6 +137,20 @@ def test_a_hot_item_collection_is_split_by_its_sort_key_and_then_served(new_stor
     assert passed[:9] == [10] * 9
     assert passed[-9:] == [15] * 9
     assert ledger.cuts() == 1
+
+
+def test_hot_reads_split_a_collection_too(new_store):
+    ledger = Ledger(new_store, partition_read_units=30.0).create()
+    for number in range(100):
+        ledger.second([number])
+
+    def reads(second):
+        ledger.store.clock.advance(1)
+        return sum(ledger.get(number) is None for number in scattered(second))
+
+    passed = [reads(second) for second in range(40)]
+    assert passed[:9] == [10] * 9
+    assert passed[-9:] == [15] * 9
 
 
 def test_ever_increasing_sort_keys_gain_nothing(new_store):
@@ -269,6 +293,15 @@ def test_what_was_stored_goes_with_the_table_and_with_the_index(new_store, index
     ledger.store("DeleteTable", TableName="ledger")
     ledger.create(GlobalSecondaryIndexes=indexes)
     assert len(ledger.partitions()) == 40
+
+
+def test_a_dropped_table_is_forgotten_wholly(new_store):
+    ledger = Ledger(new_store).create()
+    ledger.second(range(5))
+    table = weakref.ref(ledger.store.engine.catalog.get("ledger"))
+    ledger.store("DeleteTable", TableName="ledger")
+    gc.collect()
+    assert table() is None
 
 
 def _created(index):
