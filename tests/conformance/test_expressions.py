@@ -112,6 +112,7 @@ def accepts(dynamodb: Any, place: str, table: str, text: str, **placeholders: An
     dynamodb(operation, **asked)
 
 
+@pytest.mark.store_only
 @everywhere
 def test_a_text_has_4096_bytes_at_most(dynamodb: Any, table: str, place: str) -> None:
     for text, size in (("!" * 4097, 4097), ("é" * 2049, 4098), (" " * 4097, 4097)):

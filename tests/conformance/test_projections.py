@@ -88,6 +88,7 @@ def test_a_placeholder_is_one_name_whatever_is_in_it(dynamodb: Any, table: str, 
     assert found == {"m": {"M": {"b.c": {"N": "2"}}}, "m.x": {"N": "3"}}
 
 
+@pytest.mark.store_only
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize(
     ("text", "relation", "one", "two"),
