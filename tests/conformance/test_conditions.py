@@ -299,3 +299,21 @@ def test_a_failed_condition_changes_nothing(
         },
     )
     assert dynamodb.get(table, pk={"S": "k"}) == item
+
+
+@pytest.mark.store_only
+@pytest.mark.parametrize(
+    "condition", ["{}.x = :v", "a = :v AND attribute_exists({}[0])", "size({}.x.y) > :v"]
+)
+def test_no_filter_looks_below_a_key_attribute(dynamodb: Any, condition: str) -> None:
+    indexes = [dynamodb.index("by-i", "i")]
+    table = dynamodb.create("pk:S", attributes=["i:S"], GlobalSecondaryIndexes=indexes)
+    scalars = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+    scan = {"TableName": table, "ExpressionAttributeValues": {":v": number(1)}}
+    for name, shown in (("pk", "Key: pk"), ("i", "IndexKey: i")):
+        refused = dynamodb.invalid("Scan", **scan, FilterExpression=condition.format(name))
+        assert refused == scalars + shown
+    query = {"KeyConditionExpression": "pk = :k", "FilterExpression": condition.format("i")}
+    values = {":v": number(1), ":k": text_of("k")}
+    refused = dynamodb.invalid("Query", TableName=table, **query, ExpressionAttributeValues=values)
+    assert refused == f"{scalars}IndexKey: i"

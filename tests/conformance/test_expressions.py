@@ -263,20 +263,6 @@ def test_an_expression_is_not_empty(dynamodb: Any, table: str, place: str) -> No
     assert dynamodb.get(table, **KEY) is None
 
 
-@everywhere
-def test_a_placeholder_is_defined(dynamodb: Any, table: str, place: str) -> None:
-    """Names are looked at before values."""
-    parameter = place.partition(".")[2]
-    for template in WITH_NAME[parameter]:
-        assert refusal(dynamodb, place, table, template.replace("NAME", "#n")) == (
-            "An expression attribute name used in the document path is not defined; attribute name: #n"
-        )
-        if ":v" in template:
-            assert refusal(dynamodb, place, table, template.replace("NAME", "a")) == (
-                "An expression attribute value used in expression is not defined; attribute value: :v"
-            )
-
-
 @pytest.mark.store_only
 @everywhere
 def test_an_index_of_a_list_has_its_limits(dynamodb: Any, table: str, place: str) -> None:

@@ -121,17 +121,6 @@ def test_attributes_to_get_are_whole_names(dynamodb: Any, table: str, operation:
     assert found == {"m.x": {"N": "3"}, "status": {"N": "4"}}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_path_has_32_levels_at_most(dynamodb: Any, table: str, operation: str) -> None:
-    dynamodb.put(table, ITEM)
-    deepest = "x" + ".x" * 15 + "[0]" * 16
-    assert read(dynamodb, operation, table, ProjectionExpression=deepest) == {}
-    assert refusal(dynamodb, operation, table, ProjectionExpression=deepest + ".x") == (
-        "ValidationException",
-        "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33",
-    )
-
-
 SCALARS = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
 
 
