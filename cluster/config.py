@@ -22,6 +22,7 @@ MAX_NODES = 11
 
 _NODE = NodeSettings()
 _THROTTLING = ThrottlingSettings()
+_GROUP_COMMIT = 0.005
 
 
 class ConfigError(ValueError):
@@ -81,7 +82,7 @@ class ClusterConfig:
     heat_seconds: float = _THROTTLING.heat_seconds
     stale_reads: float = 0.0
     monotonic_reads: bool = False
-    group_commit: float = 0.005
+    group_commit: float = _GROUP_COMMIT
     region: str = "us-east-1"
     credentials: Mapping[str, str] | None = None
     advertise: str | None = None
@@ -135,6 +136,8 @@ class ClusterConfig:
             raise ConfigError("heat_seconds means something with split_for_heat only")
         if self.monotonic_reads and not self.stale_reads:
             raise ConfigError("monotonic_reads means something with stale_reads only")
+        if self.data_dir is None and self.group_commit != _GROUP_COMMIT:
+            raise ConfigError("group_commit means something with data_dir only")
         if self.advertise is not None:
             try:
                 ipaddress.ip_address(self.advertise)
