@@ -1,8 +1,8 @@
 """Expression text to tokens.
 
-Every character ends up in a token or is white space; one that no token begins with is a token of its own,
-`unknown`, so that the parser alone says what a syntax error is. A syntax error names the token and shows
-the text from the token before it to the token behind it, as the service does.
+Every character ends up in a token or is white space: a blank, a tab, the end of a line. One that no token
+begins with is a token of its own, `unknown`, so that the parser alone says what a syntax error is. A syntax
+error names the token and shows the text from the token before it to the token behind it, as the service does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TOKEN = re.compile(
       | (?P<value>:[A-Za-z0-9_]+)
       | (?P<index>[0-9]+)
       | (?P<symbol><>|<=|>=|[=<>(),.\[\]+-])
-      | (?P<unknown>\S)""",
+      | (?P<unknown>[^ \t\r\n])""",
     re.VERBOSE,
 )
 

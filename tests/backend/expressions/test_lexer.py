@@ -28,7 +28,7 @@ def test_kinds() -> None:
 
 @given(st.text(max_size=30))
 def test_every_character_is_in_a_token_or_white_space(text: str) -> None:
-    if not text.strip():
+    if not text.strip(" \t\r\n"):
         with pytest.raises(ServiceError, match="The expression can not be empty;"):
             tokens(text, "FilterExpression")
         return
@@ -37,7 +37,7 @@ def test_every_character_is_in_a_token_or_white_space(text: str) -> None:
     for token in found[:-1]:
         assert text[token.start : token.end] == token.text
         rest[token.start : token.end] = " " * len(token.text)
-    assert not "".join(rest).strip()
+    assert not "".join(rest).strip(" \t\r\n")
 
 
 @pytest.mark.parametrize(
