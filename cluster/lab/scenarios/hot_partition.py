@@ -17,7 +17,17 @@ from cluster.lab.units import (
 )
 from cluster.lab.verdict import Finding
 
-OTHERS = ("PAID", "HELD", "ARCHIVED", "REFUNDED", "RETURNED", "PACKED", "BACKORDERED", "CANCELLED", "ON_HOLD")
+OTHERS = (
+    "APPROVED",
+    "STARTED",
+    "PACKED",
+    "HELD",
+    "BACKORDERED",
+    "RETURNED",
+    "REPLACED",
+    "CANCELLED",
+    "ARCHIVED",
+)
 """With PENDING, one for each of the ten partitions."""
 READ, WRITE = 3000, 9000
 """Provisioned: ten partitions, by 3,000 reads and 1,000 writes each."""
