@@ -131,7 +131,7 @@ def test_a_body_of_16_mib_is_read_and_a_larger_one_refused(dynamodb: Any) -> Non
     "body",
     [
         b"", b"hi", b"{", b'{"TableName"}', b'{"TableName":}', b'{"TableName":"a', b'{"TableName":"a",}',
-        b"{'TableName':'a'}", b"{TableName:1}", b'{"TableName":"a"]', b'{"TableName":"\xff"}',
+        b"{'TableName':'a'}", b"{TableName:1}", b'{"TableName":"a"]',
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("operation", ["GetItem", "PutItem", "ListTables"])
