@@ -21,10 +21,12 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from backend.errors import ServiceError
-from backend.storage.durable import DurableStorage, StorageFailed
+from backend.storage.durable import DurableStorage, Group, StorageFailed
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,43 @@ class _Ticket(asyncio.Future[None]):
 
     def cancel(self, msg: Any | None = None) -> bool:
         return False
+
+
+class _Writer:
+    """A thread that writes groups in their order, and calls `written` in the loop after each.
+
+    An executor does that too, with a future for each group. Its locks and callbacks take as long as handing a
+    group over and back does without them, and a group is not worth much more than its flush.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Group], None],
+        loop: asyncio.AbstractEventLoop,
+        written: Callable[[Exception | None], None],
+    ) -> None:
+        self._groups: SimpleQueue[Group | None] = SimpleQueue()
+        self._write, self._loop, self._written = write, loop, written
+        # A daemon: a program that ends without a close has told nobody of what is still to be written.
+        self._thread = Thread(target=self._run, name="daxsim-log", daemon=True)
+        self._thread.start()
+
+    def put(self, group: Group) -> None:
+        self._groups.put(group)
+
+    def end(self) -> None:
+        """Write what has been put, and end the thread."""
+        self._groups.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (group := self._groups.get()) is not None:
+            failure: Exception | None = None
+            try:
+                self._write(group)
+            except Exception as caught:
+                failure = caught
+            self._loop.call_soon_threadsafe(self._written, failure)
 
 
 class GroupCommit:
@@ -59,7 +98,7 @@ class GroupCommit:
         self._idle: asyncio.Future[None] | None = None
         self._closed = False
         # One thread for each: a long fold must not delay a write.
-        self._writer = ThreadPoolExecutor(1, "daxsim-log")
+        self._writer: _Writer | None = None
         self._folder = ThreadPoolExecutor(1, "daxsim-fold")
 
     def check(self) -> None:
@@ -115,9 +154,9 @@ class GroupCommit:
         loop = asyncio.get_running_loop()
         self._cut.append(self._open or _Ticket(loop=loop))
         self._open = None
-        group = self._storage.cut()
-        written = self._writer.submit(self._storage.write, group)
-        written.add_done_callback(lambda done: loop.call_soon_threadsafe(self._written, done))
+        if self._writer is None:
+            self._writer = _Writer(self._storage.write, loop, self._written)
+        self._writer.put(self._storage.cut())
         if self._storage.must_fold and not self._folding:
             self._folding = True
             folded = self._folder.submit(self._storage.fold)
@@ -125,9 +164,8 @@ class GroupCommit:
 
     # Writing
 
-    def _written(self, written: Future[None]) -> None:
+    def _written(self, failure: Exception | None) -> None:
         ticket = self._cut.popleft()
-        failure = written.exception()
         if failure is not None:
             self._fail(failure, ticket)
         else:
@@ -179,7 +217,8 @@ class GroupCommit:
             await loop.run_in_executor(self._folder, self._storage.close)
         except StorageFailed as failure:
             log.error("%s", failure)
-        self._writer.shutdown()
+        if self._writer is not None:
+            self._writer.end()
         self._folder.shutdown()
 
 

@@ -26,7 +26,6 @@ _MAGIC = b"dxsL"
 _HEADER = struct.Struct(">4sIQI")
 _SEQUENCE = struct.Struct(">Q")
 _STEP = 1024 * 1024
-_flush = getattr(os, "fdatasync", os.fsync)
 
 Record = tuple[int, bytes]
 """A sequence number and a payload."""
@@ -37,18 +36,18 @@ class LogDamaged(Exception):
 
 
 class Segment:
-    """One file of the log, open for writing."""
+    """One file of the log, open for writing. What is written to it is on the disk when the call returns: one
+    call of the system a record, and so one wait for the interpreter's lock."""
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DSYNC, 0o644)
         self._size = os.fstat(self._descriptor).st_size
 
     def write(self, offset: int, sequence: int, payload: bytes) -> None:
-        """Write a record and flush it. Raises OSError, and then nothing may be built on the record."""
+        """Make a record durable. Raises OSError, and then nothing may be built on the record."""
         checksum = zlib.crc32(payload, zlib.crc32(_SEQUENCE.pack(sequence)))
         self._reserve(offset + room_for(payload))
         self._write(offset, _HEADER.pack(_MAGIC, len(payload), sequence, checksum) + payload)
-        _flush(self._descriptor)
 
     def _reserve(self, end: int) -> None:
         while self._size < end:

@@ -186,6 +186,15 @@ async def test_a_close_makes_durable_what_nobody_waits_for(path):
     assert durable.kept() == {"a"}
 
 
+async def test_a_close_ends_the_threads(path):
+    before = threading.active_count()
+    durable = Durable(path)
+    await durable.create()
+    assert threading.active_count() > before
+    await durable.backend.close()
+    assert threading.active_count() == before
+
+
 async def test_when_the_disk_fails_nothing_is_acknowledged_any_more(path):
     durable = Durable(path)
     await durable.create()

@@ -37,7 +37,7 @@ from dax.settings import NodeSettings
         ),
         ({"monotonic_reads": True}, "monotonic_reads means something with stale_reads only"),
         ({"group_commit": 0.0}, "group_commit means something with data_dir only"),
-        ({"group_commit": 0.01, "backend_url": "http://a"}, "group_commit means something with data_dir only"),
+        ({"group_commit": 0.01}, "group_commit means something with data_dir only"),
         ({"nodes": 1.5}, "nodes must be a whole number, not 1.5"),
         ({"nodes": True}, "nodes must be a whole number, not True"),
         ({"item_cache_bytes": 1e6}, "item_cache_bytes must be a whole number, not 1000000.0"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,20 @@ def test_records_come_back_in_their_order_over_both_segments(paths):
     assert read(paths, 2) == [(3, b"c"), (4, b"d"), (5, b"e"), (6, b"f" * 2000)]
     assert read(paths, 4) == [(5, b"e"), (6, b"f" * 2000)]
     assert read(paths, 6) == []
+
+
+def test_what_a_segment_has_taken_is_on_the_disk(tmp_path, monkeypatch):
+    opened: list[int] = []
+    system_open = os.open
+
+    def remember(*arguments):
+        opened.append(system_open(*arguments))
+        return opened[-1]
+
+    monkeypatch.setattr(os, "open", remember)
+    segment = Segment(tmp_path / "one")
+    assert fcntl.fcntl(opened[0], fcntl.F_GETFL) & os.O_DSYNC
+    segment.close()
 
 
 def test_a_record_begins_on_a_block_of_its_own():
