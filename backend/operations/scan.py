@@ -48,11 +48,11 @@ def validate(request: Request) -> Plan:
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     source = Source(engine, request)
+    low, high, start = _bounds(source, request, plan.start)
     source.check_projected(() if plan.projection is None else plan.projection.top_level_names)
     check_projected_paths(source.table, plan.projection)
     if plan.filter is not None:
         check_filter_paths(source.table, plan.filter)
-    low, high, start = _bounds(source, request, plan.start)
     page = read_page(
         engine,
         source,

@@ -309,10 +309,13 @@ def test_no_filter_looks_below_a_key_attribute(dynamodb: Any, condition: str) ->
     indexes = [dynamodb.index("by-i", "i")]
     table = dynamodb.create("pk:S", attributes=["i:S"], GlobalSecondaryIndexes=indexes)
     scalars = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
-    scan = {"TableName": table, "ExpressionAttributeValues": {":v": number(1)}}
+    scan: dict[str, Any] = {"TableName": table, "ExpressionAttributeValues": {":v": number(1)}}
     for name, shown in (("pk", "Key: pk"), ("i", "IndexKey: i")):
-        refused = dynamodb.invalid("Scan", **scan, FilterExpression=condition.format(name))
-        assert refused == scalars + shown
+        scan["FilterExpression"] = condition.format(name)
+        assert dynamodb.invalid("Scan", **scan) == scalars + shown
+        assert dynamodb.invalid("Scan", **scan, ExclusiveStartKey={"x": number(1)}) == (
+            "The provided starting key is invalid: The provided key element does not match the schema"
+        )
     query = {"KeyConditionExpression": "pk = :k", "FilterExpression": condition.format("i")}
     values = {":v": number(1), ":k": text_of("k")}
     refused = dynamodb.invalid("Query", TableName=table, **query, ExpressionAttributeValues=values)
