@@ -16,6 +16,9 @@ from dax.settings import NodeSettings
 from dax.tables import Tables, table_name
 from dax.world import Clock, NodeId, Peers, Recorder, Tasks
 
+_NOT_HERE = frozenset(["ResourceNotFoundException", "ValidationException", "AccessDeniedException"])
+"""How a store tells that it has no such table, or that an ARN is of another region or account."""
+
 
 class Unresolved(Exception):
     """The request does not tell which entry it is about: the store has to answer it, likely with an error."""
@@ -44,15 +47,15 @@ class Core:
             return await self.backend.execute(operation, request)
         except ServiceError as error:
             if error.code == "ResourceNotFoundException":
-                self.tables.forget(table_name(request["TableName"]) if "TableName" in request else None)
+                self.tables.forget(request.get("TableName"))
             raise
 
     async def schema(self, named: str) -> KeySchema:
-        """The key schema of a table named in a request. Raises `Unresolved` when there is no such table."""
+        """The key schema of a table named in a request. Raises `Unresolved` when it is not here."""
         try:
-            return await self.tables.schema(table_name(named))
+            return await self.tables.schema(named)
         except ServiceError as error:
-            if error.code == "ResourceNotFoundException":
+            if error.code in _NOT_HERE:
                 raise Unresolved from error
             raise
 
@@ -66,7 +69,7 @@ class Core:
         try:
             checked = check_key(schema, key)
         except ServiceError:
-            self.tables.forget(table)
+            self.tables.forget(named)
             again = await self.schema(named)
             if again == schema:
                 raise Unresolved from None

@@ -160,20 +160,19 @@ class Node:
 
     def _known_key(self, named: str, key: Item) -> ItemKey | None:
         """The item-cache key, as far as the table's schema has been learned."""
-        table = table_name(named)
-        schema = self._tables.known(table)
-        return None if schema is None else _item_key(table, schema, key)
+        schema = self._tables.known(named)
+        return None if schema is None else _item_key(table_name(named), schema, key)
 
     def _held_key(self, named: str, key: Item) -> ItemKey | None:
         """The item-cache key, also of an entry that came by the log before the table's schema was learned."""
-        if self._tables.known(table_name(named)) is not None:
+        if self._tables.known(named) is not None:
             return self._known_key(named, key)
         return next((held for held in self._possible_keys(named, key) if held in self._items), None)
 
     def _possible_keys(self, named: str, key: Item) -> list[ItemKey]:
         """The item-cache keys that `key` may have: more than one while the table's schema is not known."""
         table = table_name(named)
-        known = self._tables.known(table)
+        known = self._tables.known(named)
         schemas = possible_schemas(key) if known is None else [known]
         keys = [_item_key(table, schema, key) for schema in schemas]
         return [item_key for item_key in keys if item_key is not None]

@@ -2,7 +2,8 @@
 
 A schema is learned from DescribeTable by the first request for a table and believed for a while. It is
 dropped when the store says that the table is gone, or when a key does not fit it: the table may have been
-made anew. A schema that comes back different empties what is cached under the old one.
+made anew. A schema that comes back different empties what is cached under the old one. An ARN is put to the
+store as it is before it is taken for the table of that name: it may be one of elsewhere.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ def table_name(name_or_arn: str) -> str:
 
 
 class Tables:
-    """Key schemas by table name. `ttl`: seconds. `on_change(table)`: a table's schema is not what it was."""
+    """Key schemas by the name or ARN of a table. `ttl`: seconds.
+
+    `on_change(table)`: a table's schema is not what it was.
+    """
 
     def __init__(self, backend: Backend, clock: Clock, ttl: float, on_change: Callable[[str], None]) -> None:
         self._backend = backend
@@ -31,37 +35,42 @@ class Tables:
         self._on_change = on_change
         self._current: dict[str, tuple[KeySchema, float]] = {}
         self._last: dict[str, KeySchema] = {}
+        self._accepted: set[str] = set()
 
-    async def schema(self, table: str) -> KeySchema:
-        """The key schema of `table`. Raises what DescribeTable raises, unless an older answer is known."""
-        known = self._current.get(table)
+    async def schema(self, named: str) -> KeySchema:
+        """The key schema of a table. Raises what DescribeTable raises, unless an older answer is known."""
+        known = self._current.get(named)
         if known is not None and self._clock.now() < known[1]:
             return known[0]
         try:
-            described = await self._backend.execute("DescribeTable", {"TableName": table})
+            described = await self._backend.execute("DescribeTable", {"TableName": named})
         except ServiceError as error:
             if error.code == "ResourceNotFoundException" or known is None:
-                self.forget(table)
+                self.forget(named)
                 raise
             return known[0]
         schema = _key_schema(described)
-        self._current[table] = (schema, self._clock.now() + self._ttl)
+        self._current[named] = (schema, self._clock.now() + self._ttl)
+        self._accepted.add(named)
+        table = table_name(named)
         before = self._last.get(table)
         self._last[table] = schema
         if before is not None and before != schema:
             self._on_change(table)
         return schema
 
-    def known(self, table: str) -> KeySchema | None:
-        """The schema as last learned, without asking."""
-        return self._last.get(table)
+    def known(self, named: str) -> KeySchema | None:
+        """The schema as last learned, without asking; None as long as the store has not taken that ARN."""
+        return self._last.get(table_name(named)) if named in self._accepted else None
 
-    def forget(self, table: str | None) -> None:
-        """Ask again at the next use; None: for every table."""
-        if table is None:
+    def forget(self, named: str | None) -> None:
+        """Ask again at the next use of a table, under whichever name; None: of every table."""
+        if named is None:
             self._current.clear()
-        else:
-            self._current.pop(table, None)
+            return
+        table = table_name(named)
+        for each in [each for each in self._current if table_name(each) == table]:
+            del self._current[each]
 
 
 def possible_schemas(key: Item) -> list[KeySchema]:

@@ -157,7 +157,7 @@ class Writes:
         left = set()
         for named, actions in response.get("UnprocessedItems", {}).items():
             table = table_name(named)
-            schema = self._core.tables.known(table)
+            schema = self._core.tables.known(named)
             for action in actions:
                 item = (
                     action["PutRequest"]["Item"] if "PutRequest" in action else action["DeleteRequest"]["Key"]
@@ -221,7 +221,7 @@ class Writes:
             primary_key = key_of(schema, canonical)
         except KeyError:
             # Perhaps the table was made anew, with another key.
-            self._core.tables.forget(table_name(named))
+            self._core.tables.forget(named)
             try:
                 primary_key = key_of(await self._core.schema(named), canonical)
             except KeyError:

@@ -68,3 +68,15 @@ def test_a_key_could_be_of_few_schemas():
     assert possible_schemas(one) == [KeySchema(KeyAttribute("a", "S"))]
     assert [schema.names for schema in possible_schemas(two)] == [("a", "b"), ("b", "a")]
     assert possible_schemas({}) == possible_schemas({"a": {}}) == []
+
+
+async def test_an_arn_is_taken_when_the_store_has_taken_it(world, tables):
+    arn = "arn:aws:dynamodb:us-east-1:123456789012:table/Table"
+    elsewhere = arn.replace("us-east-1", "eu-west-1")
+    await tables.schema("Table")
+    assert tables.known(arn) is None
+    assert await tables.schema(arn) == S_PK
+    assert tables.known(arn) == S_PK
+    with pytest.raises(ServiceError, match="Invalid AWS region"):
+        await tables.schema(elsewhere)
+    assert tables.known(elsewhere) is None
