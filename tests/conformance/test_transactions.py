@@ -415,6 +415,38 @@ def test_a_table_may_be_named_by_its_arn(dynamodb: Any, table: str) -> None:
     assert dynamodb("Scan", TableName=arn)["Count"] == 3
 
 
+@pytest.mark.parametrize(
+    ("place", "other", "refusal"),
+    [
+        (
+            3,
+            "mars-north-1",
+            ("ValidationException", "1 validation error detected: Invalid AWS region in '{}'"),
+        ),
+        (4, "000000000000", ("AccessDeniedException", "Access is denied")),
+    ],
+)
+def test_an_arn_of_elsewhere_names_no_table_here(
+    dynamodb: Any, table: str, place: int, other: str, refusal: tuple[str, str]
+) -> None:
+    dynamodb.put(table, key("a"))
+    parts = dynamodb("DescribeTable", TableName=table)["Table"]["TableArn"].split(":")
+    here, elsewhere = ":".join(parts), ":".join([*parts[:place], other, *parts[place + 1 :]])
+    by_key = {"KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": {"S": "a"}}}
+    reads = [("GetItem", {"Key": key("a")}), ("Query", by_key), ("Scan", {})]
+    for name in (here, table):
+        # A node has now cached it all.
+        for operation, request in reads:
+            dynamodb(operation, TableName=name, **request)
+    told = (refusal[0], refusal[1].format(elsewhere))
+    for operation, request in [*reads, ("PutItem", {"Item": key("a")}), ("DeleteItem", {"Key": key("a")})]:
+        assert dynamodb.refusal(operation, TableName=elsewhere, **request) == told
+    batch = {"RequestItems": {elsewhere: {"Keys": [key("a")]}}}
+    assert dynamodb.refusal("BatchGetItem", **batch) == told
+    assert dynamodb.refusal("TransactGetItems", TransactItems=[get(elsewhere, "a")]) == told
+    assert dynamodb.get(table, pk={"S": "a"}) == key("a")
+
+
 # Reads
 
 
