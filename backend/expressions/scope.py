@@ -72,10 +72,11 @@ def _checked_names(names: Mapping[str, str]) -> Names:
 def _checked_values(values: Mapping[str, AttributeValue]) -> Values:
     if not values:
         raise validation_error("ExpressionAttributeValues must not be empty")
-    clean: dict[str, AttributeValue] = {}
-    for key, value in values.items():
+    for key in values:
         if _VALUE_KEY.fullmatch(key) is None:
             raise _invalid_key("ExpressionAttributeValues", key)
+    clean: dict[str, AttributeValue] = {}
+    for key, value in values.items():
         try:
             clean[key] = normalise(value)
         except ServiceError as error:

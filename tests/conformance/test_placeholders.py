@@ -154,6 +154,13 @@ def test_a_placeholder_is_a_mark_and_letters_digits_and_underscores(dynamodb: An
             assert refused == f'{member} contains invalid key: Syntax error; key: "{wrong}"'
 
 
+@pytest.mark.parametrize("operation", WITH_VALUES)
+def test_the_placeholders_of_values_are_judged_before_the_values(dynamodb: Any, operation: str) -> None:
+    values = {":a": {"S": "a", "N": "1"}, ":b": {}, "c": {"S": "a"}}
+    refused = refusal(dynamodb, operation, {VALUES: values}, **EXPRESSIONS[operation])
+    assert refused == f'{VALUES} contains invalid key: Syntax error; key: "c"'
+
+
 def test_a_placeholder_may_begin_with_a_digit_or_an_underscore(dynamodb: Any, table: str) -> None:
     for name in ["a", "A", "0", "_", "0a", "_0", "A_b9", "9" * 100]:
         dynamodb(
