@@ -1,10 +1,5 @@
 """A cache of entries: capacity by recency, expiry by time, and a memory of what left and why.
 
-Entries are evicted by their first write into the cache or last read from it, whichever is later; overwriting
-one that is present does not make it more recent. Source: "Item cache" in the DAX concepts page of the
-DynamoDB developer guide. One `OrderedDict` holds it all, least recent first: an assignment to a key that is
-present keeps its place, and there may be very many entries.
-
 The node reads its clock once per operation and passes `now` in, so a compound operation sees one instant.
 An expired entry is found by the read that would have used it, or by the eviction that needed its room;
 either way it counts as removed by TTL.
@@ -18,6 +13,7 @@ from typing import Generic, TypeVar
 
 from dax.answer import MissReason
 from dax.cache.entries import Entry, RemovalReason
+from dax.cache.recency import RecencyCache
 
 K = TypeVar("K", bound=Hashable)
 E = TypeVar("E", bound=Entry)
@@ -30,61 +26,60 @@ _MISS_REASONS = {
 }
 
 
+def _size(entry: Entry) -> int:
+    return entry.size
+
+
 class EntryCache(Generic[K, E]):
     """Entries by key, within `capacity` (the unit of `Entry.size`).
 
-    `reserved()` is what others occupy of the same capacity. `size` is the sum of the entries' sizes;
-    `removals` counts entries by reason, `evicted_size` sums the sizes that made room.
+    `reserved()` is what others occupy of the same capacity. `removals` counts entries by reason;
+    `evicted_size` sums the sizes that made room.
     """
 
     def __init__(self, capacity: int, removal_memory: int, reserved: Callable[[], int] = lambda: 0) -> None:
         self.capacity = capacity
-        self.size = 0
         self.removals: dict[RemovalReason, int] = dict.fromkeys(RemovalReason, 0)
         self.evicted_size = 0
-        self._entries: OrderedDict[K, E] = OrderedDict()
+        self._entries: RecencyCache[K, E] = RecencyCache(capacity, _size, self._on_evicted)
         self._reserved = reserved
         self._removed: OrderedDict[K, RemovalReason] = OrderedDict()
         self._removal_memory = removal_memory
+        self._now = 0.0
 
     def lookup(self, key: K, now: float) -> E | None:
         """The live entry for `key`, which becomes the most recent; None on a miss. O(1)."""
-        entry = self._entries.get(key)
-        if entry is None:
+        try:
+            entry = self._entries[key]
+        except KeyError:
             return None
         if now < entry.expires_at:
-            self._entries.move_to_end(key)
             return entry
         self._remove(key, RemovalReason.TTL)
         return None
 
     def peek(self, key: K) -> E | None:
         """The entry for `key`, expired or not; nothing changes. O(1)."""
-        return self._entries.get(key)
+        return self._entries.peek(key)
 
     def put(self, key: K, entry: E, now: float) -> bool:
         """Keep `entry` in place of what is there. False when it can never fit. O(1) per eviction."""
+        self._now = now
+        entries = self._entries
         room = self.capacity - self._reserved()
         if entry.size > room:
             self.forget(key, RemovalReason.CAPACITY)
-            while self.size > max(room, 0):
-                self._evict(now)
+            while entries.currsize > max(room, 0):
+                entries.popitem()
             return False
-        while self.size + entry.size - self._size_of(key) > room:
-            self._evict(now)
-        self.size += entry.size - self._size_of(key)
-        self._entries[key] = entry
+        present = entries.peek(key)
+        growth = entry.size if present is None else entry.size - present.size
+        while entries.currsize + growth > room:
+            if entries.popitem()[0] == key:
+                growth = entry.size
+        entries[key] = entry
         self._removed.pop(key, None)
         return True
-
-    def _size_of(self, key: K) -> int:
-        present = self._entries.get(key)
-        return 0 if present is None else present.size
-
-    def _evict(self, now: float) -> None:
-        """Take out the least recent entry."""
-        key, entry = next(iter(self._entries.items()))
-        self._remove(key, RemovalReason.TTL if entry.expires_at <= now else RemovalReason.CAPACITY)
 
     def remove(self, key: K, reason: RemovalReason) -> bool:
         """Take the entry out, if there is one. O(1)."""
@@ -100,7 +95,7 @@ class EntryCache(Generic[K, E]):
 
     def remove_if(self, unwanted: Callable[[K], bool], reason: RemovalReason) -> int:
         """Take out every entry whose key is `unwanted`; how many there were. O(n)."""
-        keys = [key for key in self._entries if unwanted(key)]
+        keys = [key for key in self._entries.keys_by_recency() if unwanted(key)]
         for key in keys:
             self._remove(key, reason)
         return len(keys)
@@ -109,7 +104,6 @@ class EntryCache(Generic[K, E]):
         """Forget everything, removed keys included, as a restarted node has. Counts nothing. O(n)."""
         self._entries.clear()
         self._removed.clear()
-        self.size = 0
 
     def miss_reason(self, key: K) -> MissReason:
         """Why a lookup of an absent `key` misses, as far as it is remembered. O(1)."""
@@ -118,7 +112,7 @@ class EntryCache(Generic[K, E]):
 
     def keys(self) -> list[K]:
         """The keys, least recent first. O(n)."""
-        return list(self._entries)
+        return self._entries.keys_by_recency()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -127,13 +121,23 @@ class EntryCache(Generic[K, E]):
         return key in self._entries
 
     @property
+    def size(self) -> int:
+        """The sum of the entries' sizes. O(1)."""
+        return int(self._entries.currsize)
+
+    @property
     def evictions(self) -> int:
         """How many entries had to make room."""
         return self.removals[RemovalReason.CAPACITY]
 
+    def _on_evicted(self, key: K, entry: E) -> None:
+        expired = entry.expires_at <= self._now
+        self._note(key, entry, RemovalReason.TTL if expired else RemovalReason.CAPACITY)
+
     def _remove(self, key: K, reason: RemovalReason) -> None:
-        entry = self._entries.pop(key)
-        self.size -= entry.size
+        self._note(key, self._entries.pop(key), reason)
+
+    def _note(self, key: K, entry: E, reason: RemovalReason) -> None:
         self.removals[reason] += 1
         if reason is RemovalReason.CAPACITY:
             self.evicted_size += entry.size
@@ -148,7 +152,10 @@ class EntryCache(Generic[K, E]):
 
     def _check(self) -> None:
         """Assert every invariant; for tests."""
-        assert self.size == sum(entry.size for entry in self._entries.values())
+        keys = self._entries.keys_by_recency()
+        assert set(keys) == set(self._entries), (keys, list(self._entries))
+        entries = [self._entries.peek(key) for key in keys]
+        assert self.size == sum(entry.size for entry in entries if entry is not None)
         assert self.size <= self.capacity
-        assert not self._entries.keys() & self._removed.keys()
+        assert not set(keys) & set(self._removed)
         assert len(self._removed) <= self._removal_memory
