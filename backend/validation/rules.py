@@ -79,10 +79,11 @@ def expressions_or_legacy(expressions: Sequence[str], legacy: Sequence[str]) -> 
 
 
 def attributes_to_get_once(request: Request) -> None:
-    names = request.get("AttributesToGet") or ()
-    for number, name in enumerate(names):
-        if name in names[:number]:
+    seen = set()
+    for name in request.get("AttributesToGet") or ():
+        if name in seen:
             raise validation_error(f"{INVALID}Duplicate value in attribute name: {name}")
+        seen.add(name)
 
 
 def return_values_of_replaced_item(request: Request) -> None:
