@@ -320,7 +320,7 @@ async def test_half_requests_are_bounded_over_all_connections(monkeypatch: pytes
     await front.shutdown(1)
 
 
-@pytest.mark.parametrize("body", [gzip.compress(b"{}"), b"no gzip", b"{}"])
+@pytest.mark.parametrize("body", [gzip.compress(b"{}", mtime=0), b"no gzip", b"{}"])
 async def test_a_request_is_not_unpacked(endpoint: Endpoint, body: bytes) -> None:
     headers = {**SIGNED, "X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Encoding": "gzip"}
     status, _, answer = await endpoint.send(body, headers)
