@@ -6,20 +6,21 @@ The rules of this file:
   their length in 2 bytes, the partition bytes, the sort bytes. One ordered map then scans a table in hash
   order, and every partition is one contiguous range in sort-key order.
 * No storage key is a prefix of another. So the storage key of an index entry is the index key followed by the
-  table's, and equal index keys stay in the order of the table's keys.
+  table's, in which the hash is that of the whole key: equal index keys are in the order of this hash.
 * Partition and sort attributes may be several (global secondary indexes take up to four of each). One
   partition attribute is encoded raw; of several, each is terminated. Sort attributes always are.
-* The hash is a function of the key alone: the same in every process, on every machine, in every run.
+* The hash is a function of the key alone: the same in every process, on every machine, in every run. It is
+  the service's own, so that scans, segments and equal index keys come in its order.
 
-Sources: "Primary key" and "Naming rules" of the DynamoDB developer guide; the texts of the errors are the
-service's.
+Sources: "Primary key" and "Naming rules" of the DynamoDB developer guide; the hash from the scans that
+dynalite's suite recorded on the service; the texts of the errors are the service's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from hashlib import md5
 from typing import Any
 
 from backend.errors import ServiceError, validation_error
@@ -33,6 +34,8 @@ _SURELY_SHORT = MAX_SORT_BYTES // 4
 """So many characters or bytes fit any key: a character is at most four bytes."""
 HASH_BYTES = 8
 _LENGTH_BYTES = 2
+_END = b"\x00\x00"
+"""Behind each sort attribute, in which a zero byte is followed by a one."""
 HASH_SPACE = 1 << (8 * HASH_BYTES)
 
 _INVALID = "One or more parameter values were invalid: "
@@ -116,6 +119,15 @@ def collection_of(storage_key: bytes) -> bytes:
     return storage_key[: HASH_BYTES + _LENGTH_BYTES + length]
 
 
+def index_tail(table_key: bytes) -> bytes:
+    """What follows the index key in the storage key of an index entry, from the storage key of its item."""
+    collection = collection_of(table_key)
+    if len(collection) == len(table_key):
+        return table_key
+    sort = table_key[len(collection) : -len(_END)].replace(b"\x00\x01", b"\x00")
+    return _hash(collection[HASH_BYTES + _LENGTH_BYTES :] + sort) + table_key[HASH_BYTES:]
+
+
 def hash_position(schema: KeySchema, key: Item) -> int:
     """Where a key's partition stands in the hash order: 0 <= position < HASH_SPACE."""
     return int.from_bytes(partition_prefix(schema, key)[:HASH_BYTES], "big")
@@ -143,7 +155,7 @@ def escaped(raw: bytes) -> bytes:
 
 def terminated(raw: bytes) -> bytes:
     """Sort bytes of one attribute: ordered as `raw` is, and no prefix of another's."""
-    return escaped(raw) + b"\x00\x00"
+    return escaped(raw) + _END
 
 
 def successor(prefix: bytes) -> bytes | None:
@@ -156,7 +168,16 @@ def successor(prefix: bytes) -> bytes | None:
 
 def _prefix(partition: bytes) -> bytes:
     length = len(partition).to_bytes(_LENGTH_BYTES, "big")
-    return blake2b(partition, digest_size=HASH_BYTES).digest() + length + partition
+    return _hash(partition) + length + partition
+
+
+_SALTED = md5(b"Outliers", usedforsecurity=False)
+
+
+def _hash(key: bytes) -> bytes:
+    hasher = _SALTED.copy()
+    hasher.update(key)
+    return hasher.digest()[:HASH_BYTES]
 
 
 def _partition_bytes(attributes: tuple[KeyAttribute, ...], key: Item) -> bytes:
@@ -184,7 +205,7 @@ def _encoder(
             sort = to_bytes(key[sort_name][sort_type])
             if b"\x00" in sort:
                 sort = escaped(sort)
-            return _prefix(key[partition_name]["S"].encode()) + sort + b"\x00\x00"
+            return _prefix(key[partition_name]["S"].encode()) + sort + _END
 
         return encode_pair
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, validation_error
-from backend.model.keys import KeySchema, key_mismatch
+from backend.model.keys import KeySchema, index_tail, key_mismatch
 from backend.model.values import normalise
 from backend.operations.accounting import capacity_mode, charge_reads
 from backend.protocol import Item, Request, Response
@@ -33,6 +33,7 @@ _INVALID_START = "The provided starting key is invalid"
 _MISMATCH = f"{_INVALID_START}: The provided key element does not match the schema"
 _OWN_WORDS = (
     "One or more parameter values were invalid: Input collection",
+    "Input collection",
     "The parameter cannot",
     "Number ",
 )
@@ -104,7 +105,7 @@ class Source:
     def storage_key(self, start: Item) -> bytes:
         """Where a complete starting key stands among the rows."""
         key = self.schema.encode(start)
-        return key if self.index is None else key + self.table.schema.encode(start)
+        return key if self.index is None else key + index_tail(self.table.schema.encode(start))
 
     def fetch(self, row: Row) -> Row | None:
         """The whole item behind a row of a local index."""
@@ -160,18 +161,32 @@ def check_start_partition(source: Source, start: Item) -> None:
 
 def check_start_key(source: Source, start: Item) -> None:
     """Refuse a starting key that could not be the LastEvaluatedKey of this index or table."""
-    if len(start) != len(source.key_names) or any(name not in start for name in source.schema.names):
+    check_own_start_key(source, start)
+    check_table_start_key(source, start)
+
+
+def check_own_start_key(source: Source, start: Item) -> None:
+    """Refuse a starting key with too many or too few attributes, or without the key of what is read; the
+    first attribute that is wrong is told."""
+    if len(start) != len(source.key_names):
         raise validation_error(_INVALID_START)
-    if not _fits(source.schema, start):
-        raise key_mismatch()
+    for attribute in source.schema.attributes:
+        if attribute.name not in start:
+            raise validation_error(_INVALID_START)
+        if not start[attribute.name].get(attribute.type):
+            raise key_mismatch()
+
+
+def check_table_start_key(source: Source, start: Item) -> None:
+    """Refuse a starting key of an index without the key of the table."""
     if source.index is not None and not _fits(source.table.schema, start):
         raise validation_error(_MISMATCH)
 
 
 def check_scan_start_key(source: Source, start: Item) -> None:
-    """As `check_start_key`; a scan of the table itself words every mismatch alike."""
+    """As `check_own_start_key`; a scan of the table itself words every mismatch alike."""
     if source.index is not None:
-        check_start_key(source, start)
+        check_own_start_key(source, start)
     elif len(start) != len(source.schema.names) or not _fits(source.schema, start):
         raise validation_error(_MISMATCH)
 

@@ -55,10 +55,12 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
         check_start_partition(source, plan.start)
     key = plan.key.bind(source.schema)
     start = None if plan.start is None else _start(source, plan.start, key)
-    source.check_projected(() if plan.projection is None else plan.projection.top_level_names)
     check_projected_paths(source.table, plan.projection)
     if plan.filter is not None:
-        _check_filter(source, request, plan.filter)
+        _check_filtered_names(source, request, plan.filter)
+    source.check_projected(() if plan.projection is None else plan.projection.top_level_names)
+    if plan.filter is not None:
+        check_filter_paths(source.table, plan.filter)
     page = read_page(
         engine,
         source,
@@ -73,16 +75,22 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
 def _start(source: Source, start: Item, key: KeyCondition) -> bytes:
     """Where to go on. Raises ValidationException for a key that this query cannot have stopped at."""
     check_start_key(source, start)
-    if len(key.sort) == len(source.schema.sort_attributes) and all(test.operator == "=" for test in key.sort):
-        if key.sort:
-            raise validation_error("The query can return at most one row and cannot be restarted")
-    elif key.sort and not _sort_matches(source, start, key):
-        raise validation_error("The provided starting key does not match the range key predicate")
     storage_key = source.storage_key(start)
-    if not key.contains(storage_key):
-        raise validation_error(
-            "The provided starting key is outside query boundaries based on provided conditions"
-        )
+    is_inside = key.contains(storage_key)
+    if not key.sort:
+        if not is_inside:
+            raise validation_error(
+                "The provided starting key is outside query boundaries based on provided conditions"
+            )
+        return storage_key
+    is_exact = len(key.sort) == len(source.schema.sort_attributes) and all(
+        test.operator == "=" for test in key.sort
+    )
+    if not is_exact and not _sort_matches(source, start, key):
+        raise validation_error("The provided starting key does not match the range key predicate")
+    # In these words, a starting key of another partition is refused under any condition on sort keys.
+    if is_exact or not is_inside:
+        raise validation_error("The query can return at most one row and cannot be restarted")
     return storage_key
 
 
@@ -91,11 +99,10 @@ def _sort_matches(source: Source, start: Item, key: KeyCondition) -> bool:
     return key.contains(source.storage_key({**start, **key.partition}))
 
 
-def _check_filter(source: Source, request: Request, condition: Condition) -> None:
+def _check_filtered_names(source: Source, request: Request, condition: Condition) -> None:
     for name in source.schema.names:
         if name in condition.top_level_names:
             kind = "QueryFilter" if request.get("QueryFilter") is not None else "Filter Expression"
             raise validation_error(
                 f"{kind} can only contain non-primary key attributes: Primary key attribute: {name}"
             )
-    check_filter_paths(source.table, condition)

@@ -1,6 +1,7 @@
 """Scan: every item of a table or index, page by page, in the order of partition hashes.
 
-With Segment and TotalSegments only the partitions whose hash falls into that share of the hash space.
+With Segment and TotalSegments only the partitions whose hash falls into that share of the hash space. The
+starting key is judged before the paths of projection and filter, and around what an index projects.
 Public source: DynamoDB API Reference, "Scan".
 """
 
@@ -19,6 +20,7 @@ from backend.operations.pages import (
     answer_page,
     check_scan_start_key,
     check_select,
+    check_table_start_key,
     read_page,
     rows_between,
     start_key_of,
@@ -48,8 +50,10 @@ def validate(request: Request) -> Plan:
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     source = Source(engine, request)
-    low, high, start = _bounds(source, request, plan.start)
+    if plan.start is not None:
+        check_scan_start_key(source, plan.start)
     source.check_projected(() if plan.projection is None else plan.projection.top_level_names)
+    low, high, start = _bounds(source, request, plan.start)
     check_projected_paths(source.table, plan.projection)
     if plan.filter is not None:
         check_filter_paths(source.table, plan.filter)
@@ -74,7 +78,7 @@ def _bounds(
         low, high = segment_bounds(segment, total)
     if start is None:
         return low, high, None
-    check_scan_start_key(source, start)
+    check_table_start_key(source, start)
     key = source.storage_key(start)
     if (low is not None and key < low) or (high is not None and key >= high):
         raise validation_error(

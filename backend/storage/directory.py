@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-FORMAT = 1
+FORMAT = 2
 MARKER = "daxsim.json"
 _NEXT_MARKER = "daxsim.json.next"
 

@@ -4,7 +4,7 @@ Rules (DynamoDB Developer Guide, "Using secondary indexes" and "Write capacity c
 
 * an item has a row in an index when it has every key attribute of the index, of the right type and not empty;
 * a row holds the keys of table and index and what the projection names; its storage key is the index key
-  followed by the table's, so rows with equal index keys coexist in the table's key order;
+  followed by the table's, so rows with equal index keys coexist, in the order of the table keys' hashes;
 * a write costs an index nothing when the row stays as it is, one row write when it appears, disappears or
   changes in place, and two when it moves to another index key.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backend.model.keys import KeySchema, has_key
+from backend.model.keys import KeySchema, has_key, index_tail
 from backend.model.sizes import item_size
 from backend.protocol import Item
 from backend.storage.base import OrderedMap, Row
@@ -71,7 +71,7 @@ class Index:
         item = stored[0]
         contents = self.project(item)
         row = stored if contents is item else (contents, item_size(contents))
-        return self.schema.encode(item) + table_key, row
+        return self.schema.encode(item) + index_tail(table_key), row
 
     def change(self, table_key: bytes, old: Row | None, new: Row | None) -> RowChange | None:
         """What replacing `old` by `new` does here; None when the index does not see it."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 KEYS = {"pk": {"S": "a"}, "sk": {"N": "1"}}
 STARTING = "The provided starting key"
 STARTING_KEY = f"{STARTING} is invalid"
+NOT_RESTARTED = "The query can return at most one row and cannot be restarted"
 MISMATCH = "The provided key element does not match the schema"
 INVALID = "One or more parameter values were invalid: "
 
@@ -354,6 +355,13 @@ def test_a_legacy_filter_is_named_by_its_parameter(dynamodb: Any, songs: str) ->
     assert refused == "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk"
 
 
+def test_a_filter_is_judged_before_what_the_index_projects(dynamodb: Any, songs: str) -> None:
+    filtered = by_genre(songs, FilterExpression="genre = :g", Select="ALL_ATTRIBUTES")
+    assert dynamodb.invalid("Query", **filtered) == (
+        "Filter Expression can only contain non-primary key attributes: Primary key attribute: genre"
+    )
+
+
 def test_other_keys_and_scans_may_be_filtered_by(dynamodb: Any, songs: str) -> None:
     of_the_table = by_genre(songs, FilterExpression="sk = :n")
     of_the_table["ExpressionAttributeValues"][":n"] = {"N": "3"}
@@ -512,10 +520,8 @@ def test_the_last_key_is_that_of_index_and_table(
         ({**KEYS, "x": {"N": "1"}}, STARTING_KEY),
         ({"pk": {"N": "1"}, "sk": {"N": "1"}}, MISMATCH),
         ({"pk": {"S": "a"}, "sk": {"S": "1"}}, MISMATCH),
-        (
-            {"pk": {"S": "b"}, "sk": {"N": "4"}},
-            f"{STARTING} is outside query boundaries based on provided conditions",
-        ),
+        ({"pk": {"S": "b"}, "sk": {"N": "4"}}, NOT_RESTARTED),
+        ({"pk": {"S": "b"}, "sk": {"N": "1"}}, f"{STARTING} does not match the range key predicate"),
         (KEYS, f"{STARTING} does not match the range key predicate"),
         (
             {"pk": {"S": "a"}, "sk": {}},
@@ -523,6 +529,11 @@ def test_the_last_key_is_that_of_index_and_table(
             "must contain exactly one of the supported datatypes",
         ),
         ({"pk": {"S": "a"}, "sk": {"N": "x"}}, "The parameter cannot be converted to a numeric value: x"),
+        ({"pk": {"S": "a"}, "sk": {"NS": ["1", "1.0"]}}, "Input collection contains duplicates"),
+        (
+            {"pk": {"S": "a"}, "sk": {"SS": ["x", "x"]}},
+            f"{INVALID}Input collection [x, x] contains duplicates.",
+        ),
     ],
 )
 def test_a_query_starts_only_where_it_can_have_stopped(
@@ -534,8 +545,7 @@ def test_a_query_starts_only_where_it_can_have_stopped(
 
 def test_a_query_of_one_item_has_no_next_page(dynamodb: Any, songs: str) -> None:
     request = by_pk(songs, " AND sk = :n", {":n": {"N": "1"}}, ExclusiveStartKey=KEYS)
-    refused = dynamodb.invalid("Query", **request)
-    assert refused == "The query can return at most one row and cannot be restarted"
+    assert dynamodb.invalid("Query", **request) == NOT_RESTARTED
 
 
 @pytest.mark.parametrize(
@@ -581,8 +591,33 @@ def test_a_scan_starts_only_at_a_key(dynamodb: Any, songs: str, start: Any, mess
 
 @pytest.mark.parametrize("start", [KEYS, {**KEYS, "genre": {"S": "rock"}, "x": {"N": "1"}}])
 def test_a_scan_of_an_index_needs_both_keys_to_start(dynamodb: Any, songs: str, start: Any) -> None:
-    refused = dynamodb.invalid("Scan", TableName=songs, IndexName="by-genre", ExclusiveStartKey=start)
-    assert refused == STARTING_KEY
+    request = {"TableName": songs, "IndexName": "by-genre", "ExclusiveStartKey": start}
+    assert dynamodb.invalid("Scan", **request) == STARTING_KEY
+    assert dynamodb.invalid("Scan", **request, Select="ALL_ATTRIBUTES") == STARTING_KEY
+
+
+def test_the_first_wrong_attribute_of_a_starting_key_is_told(dynamodb: Any, songs: str) -> None:
+    rock, late = {"genre": {"S": "rock"}}, {"year": {"S": "late"}}
+    other = {"x": {"S": "1"}, "y": {"S": "1"}}
+    for start, message in [
+        ({**other, "z": {"S": "1"}, "genre": {"N": "1"}}, MISMATCH),
+        ({**other, "z": {"S": "1"}, **rock}, STARTING_KEY),
+        ({**other, **rock, **late}, MISMATCH),
+        ({**other, **rock, "year": {"N": "1"}}, f"{STARTING_KEY}: {MISMATCH}"),
+    ]:
+        request = {"TableName": songs, "IndexName": "by-genre", "ExclusiveStartKey": start}
+        assert dynamodb.invalid("Scan", **request) == message
+        assert dynamodb.invalid("Query", **by_genre(songs, ExclusiveStartKey=start)) == message
+
+
+def test_what_an_index_projects_is_judged_between_its_key_and_the_table_s(dynamodb: Any, songs: str) -> None:
+    start = {"genre": {"S": "rock"}, "year": {"N": "1"}, "x": {"S": "1"}, "y": {"S": "1"}}
+    refused = dynamodb.invalid(
+        "Scan", TableName=songs, IndexName="by-genre", Select="ALL_ATTRIBUTES", ExclusiveStartKey=start
+    )
+    assert refused.startswith(
+        f"{INVALID}Select type ALL_ATTRIBUTES is not supported for global secondary index"
+    )
 
 
 def test_a_starting_key_need_not_exist(dynamodb: Any, songs: str) -> None:
@@ -804,3 +839,46 @@ def test_a_scan_is_ordered_within_partitions_and_stable_between_pages(dynamodb: 
         items += page["Items"]
         start = {"ExclusiveStartKey": page.get("LastEvaluatedKey")}
     assert items == whole
+
+
+@pytest.mark.parametrize(
+    ("kind", "recorded"),
+    [
+        ("S", ["2", "8", "9", "1", "6", "hello", "0", "5", "4", "äáöü", "aardman", "7", "3", "zapf"]),
+        ("N", ["7", "999.9", "8", "3", "2", "-999.9", "9", "4", "-0.09", "6", "1", "0", "0.012345", "5"]),
+    ],
+)
+def test_a_scan_comes_in_the_order_of_the_service_s_hashes(
+    dynamodb: Any, kind: str, recorded: list[str]
+) -> None:
+    table = dynamodb.create(f"pk:{kind}")
+    dynamodb.put(table, *({"pk": {kind: text}} for text in sorted(recorded)))
+    assert [item["pk"][kind] for item in dynamodb("Scan", TableName=table)["Items"]] == recorded
+
+
+def test_a_segment_has_the_keys_that_the_service_puts_there(dynamodb: Any) -> None:
+    table = dynamodb.create("pk:S")
+    places = {"3635": 0, "228": 0, "1668": 1, "3435": 4}
+    dynamodb.put(table, *({"pk": {"S": text}} for text in places))
+    for text, segment in places.items():
+        answer = dynamodb("Scan", TableName=table, Segment=segment, TotalSegments=4096)
+        assert {"pk": {"S": text}} in answer["Items"]
+
+
+def test_equal_keys_of_an_index_come_in_the_order_of_the_service_s_hashes(dynamodb: Any) -> None:
+    """The hash of partition and sort key together, not of the partition key."""
+    indexes = [dynamodb.index("by-i", "i")]
+    table = dynamodb.create("a:S", "b:S", attributes=["i:S"], GlobalSecondaryIndexes=indexes)
+    recorded = ["bb", "aa", "ce", "ea", "da", "cd"]
+    dynamodb.put(table, *({"a": {"S": a}, "b": {"S": b}, "i": {"S": "i"}} for a, b in sorted(recorded)))
+    request = {
+        "TableName": table,
+        "IndexName": "by-i",
+        "KeyConditionExpression": "i = :i",
+        "ExpressionAttributeValues": {":i": {"S": "i"}},
+    }
+    order = [item["a"]["S"] + item["b"]["S"] for item in dynamodb("Query", **request)["Items"]]
+    assert order == recorded
+    page = dynamodb("Query", **request, Limit=4)
+    rest = dynamodb("Query", **request, ExclusiveStartKey=page["LastEvaluatedKey"])
+    assert [item["a"]["S"] + item["b"]["S"] for item in page["Items"] + rest["Items"]] == recorded

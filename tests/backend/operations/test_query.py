@@ -121,7 +121,7 @@ def test_the_last_key_of_an_index_has_both_keys(music):
         ({"pk": {"S": "a"}, "sk": {"S": "1"}}, "The provided key element does not match the schema"),
         (
             {"pk": {"S": "b"}, "sk": {"N": "4"}},
-            "The provided starting key is outside query boundaries based on provided conditions",
+            "The query can return at most one row and cannot be restarted",
         ),
         (
             {"pk": {"S": "a"}, "sk": {"N": "1"}},

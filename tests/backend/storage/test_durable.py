@@ -256,8 +256,8 @@ def test_what_is_no_directory_is_refused(path):
 def test_another_format_is_refused(path):
     filled(path)
     marker = path / MARKER
-    marker.write_bytes(marker.read_bytes().replace(b'"format":1', b'"format":7'))
-    refused(path, "has format 7; this daxsim reads format 1")
+    marker.write_bytes(marker.read_bytes().replace(b'"format":2', b'"format":7'))
+    refused(path, "has format 7; this daxsim reads format 2")
 
 
 def test_a_broken_marker_is_refused(path):
