@@ -15,10 +15,10 @@ from backend.protocol import Entropy, Now, Request, Response
 from backend.settings import EngineSettings
 from backend.storage.base import Storage
 from backend.storage.memory import MemoryStorage
-from backend.tables.capacity import Limiter
 from backend.tables.catalog import TableCatalog
 from backend.tables.idempotency import TokenLog
 from backend.tables.indexes import Index
+from backend.tables.limiter import Limiter
 from backend.tables.stale import RememberingStorage
 from backend.tables.streams import Streams
 from backend.tables.table import Table

@@ -128,11 +128,6 @@ def index_tail(table_key: bytes) -> bytes:
     return _hash(collection[HASH_BYTES + _LENGTH_BYTES :] + sort) + table_key[HASH_BYTES:]
 
 
-def hash_position(schema: KeySchema, key: Item) -> int:
-    """Where a key's partition stands in the hash order: 0 <= position < HASH_SPACE."""
-    return int.from_bytes(partition_prefix(schema, key)[:HASH_BYTES], "big")
-
-
 def segment_bounds(segment: int, total: int) -> tuple[bytes, bytes | None]:
     """First storage key of a parallel scan's segment, and the one it ends before; None: no end."""
     start = -(-HASH_SPACE * segment // total)

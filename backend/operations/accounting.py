@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from backend.errors import ServiceError
 from backend.operations.item_collections import collection_metrics
 from backend.protocol import Item, Request
-from backend.tables.capacity import Consumption, Demand, write_units
+from backend.tables.capacity import write_units
+from backend.tables.consumption import Consumption
 from backend.tables.indexes import Index
+from backend.tables.limiter import Demand
 from backend.tables.table import Table, Write
 from backend.validation.names import table_name
 
@@ -87,7 +89,7 @@ def report_write(answer: dict[str, Any], request: Request, write: Write, key: It
     """
     mode = capacity_mode(request)
     if mode is not None:
-        answer["ConsumedCapacity"] = write.consumption().report(mode, request["TableName"])
+        answer["ConsumedCapacity"] = Consumption.of(write).report(mode, request["TableName"])
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         metrics = collection_metrics(write.table, key)
         if metrics is not None:

@@ -17,7 +17,7 @@ from backend.partiql.reads import plan_read
 from backend.partiql.values import bind
 from backend.partiql.writes import plan_write
 from backend.protocol import Request, Response
-from backend.tables.capacity import Consumption
+from backend.tables.consumption import Consumption
 from backend.tables.table import commit
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _execute(
         write = planned.prepare(1.0)
         charge_write(engine, write)
         commit(engine.storage, (write,), engine.now())
-        merge(consumptions, write.consumption())
+        merge(consumptions, Consumption.of(write))
         found = planned.returned(write)
         table = planned.table
     return {"TableName": table.name, "Item": found[0]} if found else {"TableName": table.name}

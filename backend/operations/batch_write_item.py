@@ -28,7 +28,7 @@ from backend.operations.item_collections import collection_metrics
 from backend.operations.writes import prepare_delete, prepare_put
 from backend.protocol import Item, Request, Response
 from backend.storage.base import Row
-from backend.tables.capacity import Consumption
+from backend.tables.consumption import Consumption
 from backend.tables.table import Table, Write, commit
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
                 continue
             admitted.append(write)
             keys.append((name, key))
-            merge(consumptions, write.consumption())
+            merge(consumptions, Consumption.of(write))
     if refusal is not None and not admitted:
         raise refusal
     commit(engine.storage, admitted, engine.now())

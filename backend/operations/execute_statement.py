@@ -16,6 +16,7 @@ from backend.partiql.reads import select
 from backend.partiql.values import bind
 from backend.partiql.writes import plan_write
 from backend.protocol import AttributeValue, Request, Response
+from backend.tables.consumption import Consumption
 from backend.tables.table import commit
 
 if TYPE_CHECKING:
@@ -47,5 +48,5 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
     answer: dict[str, Any] = {"Items": planned.returned(write)}
     mode = capacity_mode(request)
     if mode is not None:
-        answer["ConsumedCapacity"] = write.consumption().report(mode)
+        answer["ConsumedCapacity"] = Consumption.of(write).report(mode)
     return answer

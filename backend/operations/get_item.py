@@ -14,7 +14,8 @@ from backend.operations.accounting import capacity_mode, charge_read
 from backend.operations.clauses import projection_of
 from backend.operations.key_paths import check_projected_paths
 from backend.protocol import Request, Response
-from backend.tables.capacity import Consumption, read_units
+from backend.tables.capacity import read_units
+from backend.tables.consumption import Consumption
 from backend.validation.rules import attributes_to_get_once
 
 if TYPE_CHECKING:

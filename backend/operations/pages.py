@@ -22,8 +22,10 @@ from backend.model.values import normalise
 from backend.operations.accounting import capacity_mode, charge_reads
 from backend.protocol import Item, Request, Response
 from backend.storage.base import OrderedMap, Row
-from backend.tables.capacity import Consumption, Demand, read_units
+from backend.tables.capacity import read_units
+from backend.tables.consumption import Consumption
 from backend.tables.indexes import Index
+from backend.tables.limiter import Demand
 from backend.tables.table import Table
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from backend.operations.accounting import capacity_mode, charge_read, charge_wri
 from backend.operations.cancellation import Reasons, check_distinct, check_total_size
 from backend.protocol import Item, Request
 from backend.storage.base import Row
-from backend.tables.capacity import Consumption, read_units
+from backend.tables.capacity import read_units
+from backend.tables.consumption import Consumption
 from backend.tables.table import Table, Write, commit
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def write_all(
     for write in writes:
         with reasons.of_next():
             charge_write(engine, write, FACTOR)
-        merge(consumptions, write.consumption(FACTOR))
+        merge(consumptions, Consumption.of(write, FACTOR))
     reasons.raise_if_any()
 
     def remember() -> None:

@@ -32,7 +32,8 @@ from backend.operations.pages import Source, answer_page, read_page, rows_betwee
 from backend.partiql import ast, translate
 from backend.partiql.planner import ReadPlan, attributes, key_range, primary_key, read_plan
 from backend.protocol import AttributeValue, Item, Request, Response
-from backend.tables.capacity import Consumption, read_units
+from backend.tables.capacity import read_units
+from backend.tables.consumption import Consumption
 from backend.tables.indexes import Index
 from backend.tables.table import Table
 

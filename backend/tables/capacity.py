@@ -13,13 +13,6 @@ Rules (DynamoDB Developer Guide, "Read and write operations"):
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from backend.tables.indexes import Index
-    from backend.tables.table import Table
 
 READ_UNIT = 4096
 WRITE_UNIT = 1024
@@ -62,76 +55,3 @@ class Counters:
             **self._throttles,
             **self._by_limit,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """Units that an operation is about to use on one partition of a table or of an index."""
-
-    table: Table
-    index: Index | None
-    key: bytes
-    """The storage key of the row: of the index's row when there is an `index`."""
-    reads: float
-    writes: float
-
-
-class Limiter(Protocol):
-    """Decides whether partitions have the units that an operation is about to use."""
-
-    def admit(self, demands: Sequence[Demand]) -> None:
-        """Take all of the units, or none and raise the throttling `ServiceError`. Nothing has been changed
-        yet."""
-        ...
-
-    def adapt(self, table: Table) -> None:
-        """Take over what the owner of a table has just set for it and its indexes."""
-        ...
-
-    def warm(self, table: Table, index: Index | None) -> dict[str, int]:
-        """What an on-demand table or global index takes at once, as the members of a WarmThroughput."""
-        ...
-
-    def describe(self, table: Table, index: Index | None) -> list[dict[str, Any]]:
-        """The partitions of a table or global index, and what became of the requests to each."""
-        ...
-
-
-class Consumption:
-    """The units one request used on one table, split into the table's own and each index's."""
-
-    __slots__ = ("by_index", "own", "table")
-
-    def __init__(self, table: Table, own: float = 0.0) -> None:
-        self.table = table
-        self.own = own
-        self.by_index: dict[str, float] = {}
-
-    def add_index(self, name: str, units: float) -> None:
-        self.by_index[name] = self.by_index.get(name, 0.0) + units
-
-    def report(self, mode: str, called: str | None = None, also_as: str | None = None) -> dict[str, Any]:
-        """A `ConsumedCapacity` structure for ReturnConsumedCapacity `TOTAL` or `INDEXES`.
-
-        `called` is what the request calls the table, its name or its ARN. `also_as` repeats every amount
-        under `ReadCapacityUnits` or `WriteCapacityUnits`: transactions do.
-        """
-        total = _amount(self.own + sum(self.by_index.values()), also_as)
-        answer: dict[str, Any] = {"TableName": called or self.table.name, **total}
-        if mode == "INDEXES":
-            answer["Table"] = _amount(self.own, also_as)
-            for member, indexes in (
-                ("LocalSecondaryIndexes", self.table.local_indexes),
-                ("GlobalSecondaryIndexes", self.table.global_indexes),
-            ):
-                split = self._split(indexes, also_as)
-                if split:
-                    answer[member] = split
-        return answer
-
-    def _split(self, indexes: Mapping[str, Index], also_as: str | None) -> dict[str, Any]:
-        return {name: _amount(units, also_as) for name, units in self.by_index.items() if name in indexes}
-
-
-def _amount(units: float, also_as: str | None) -> dict[str, float]:
-    return {"CapacityUnits": units} if also_as is None else {"CapacityUnits": units, also_as: units}

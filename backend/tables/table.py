@@ -21,7 +21,7 @@ from backend.model.keys import KeySchema, check_index_attributes
 from backend.model.sizes import item_size
 from backend.protocol import Item
 from backend.storage.base import OrderedMap, Row
-from backend.tables.capacity import Consumption, Counters, write_units
+from backend.tables.capacity import Counters, write_units
 from backend.tables.changes import USER, ItemChange, Observer
 from backend.tables.definitions import IndexDefinition, TableDefinition
 from backend.tables.indexes import Index, RowChange
@@ -51,13 +51,6 @@ class Write:
         self.by_index: list[tuple[Index, RowChange]] | None = (
             table.index_changes(key, old, new) if table.indexes else None
         )
-
-    def consumption(self, factor: float = 1.0) -> Consumption:
-        """The units of this write, times `factor`, to report and to count."""
-        consumption = Consumption(self.table, self.units * factor)
-        for index, change in self.by_index or ():
-            consumption.add_index(index.name, change[3] * factor)
-        return consumption
 
 
 class Table:

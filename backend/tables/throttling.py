@@ -21,7 +21,8 @@ from backend.errors import ServiceError
 from backend.protocol import Now
 from backend.settings import ThrottlingSettings
 from backend.storage.base import Storage
-from backend.tables.capacity import Counters, Demand
+from backend.tables.capacity import Counters
+from backend.tables.limiter import Demand
 from backend.tables.partitions import Side
 from backend.tables.resources import ACCOUNT, KEY_RANGE, MAX_ON_DEMAND, Resource, capacity_of
 
