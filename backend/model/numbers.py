@@ -23,6 +23,7 @@ from backend.errors import ServiceError, validation_error
 MAX_DIGITS = 38
 MAX_EXPONENT = 125
 MIN_EXPONENT = -130
+_EXPONENT_DIGITS = 19
 
 _CANONICAL = re.compile(r"(?:0|-?[1-9][0-9]*)(?:[.][0-9]*[1-9])?|-0[.][0-9]*[1-9]")
 _NUMBER = re.compile(r"([+-]?)(?=[.]?[0-9])([0-9]*)(?:[.]([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
@@ -53,15 +54,13 @@ def canonical(text: str) -> str:
 def _parse(text: Any) -> str:
     match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        detail = f": {text}" if text else ""
-        raise validation_error(f"The parameter cannot be converted to a numeric value{detail}")
+        raise _not_numeric(text)
     sign, whole, fraction, exponent = match.groups()
     fraction = fraction or ""
     digits = (whole + fraction).lstrip("0")
-    if not digits:
-        return "0"
-    # `point` is how many digits stand before the decimal point once leading zeros are gone.
-    point = len(digits) - len(fraction) + _exponent(exponent)
+    # `point` is how many digits stand before the decimal point once leading zeros are gone. A zero has no
+    # digits: what must be in range is the exponent it is written with.
+    point = (len(digits) - len(fraction) if digits else 1) + _exponent(exponent, text)
     digits = digits.rstrip("0")
     if point - 1 > MAX_EXPONENT:
         raise _overflow()
@@ -69,20 +68,23 @@ def _parse(text: Any) -> str:
         raise validation_error(
             "Number underflow. Attempting to store a number with magnitude smaller than supported range"
         )
+    if not digits:
+        return "0"
     if len(digits) > MAX_DIGITS:
         raise validation_error("Attempting to store more than 38 significant digits in a Number")
     return ("-" if sign == "-" else "") + _plain(digits, point)
 
 
-def _exponent(text: str | None) -> int:
-    if text is None:
+def _exponent(exponent: str | None, text: str) -> int:
+    """The exponent of the number `text`: an integer of 64 bits, or there is no number."""
+    if exponent is None:
         return 0
-    # Longer exponents than any number of ours can have mean "far out of range"; int() would choke on
-    # millions.
-    digits = text.lstrip("+-0")
-    if len(digits) > 12:
-        return -(10**12) if text[0] == "-" else 10**12
-    return int(text)
+    # int() would choke on millions of digits.
+    if len(exponent.lstrip("+-0")) <= _EXPONENT_DIGITS:
+        value = int(exponent)
+        if -(1 << 63) <= value < 1 << 63:
+            return value
+    raise _not_numeric(text)
 
 
 def _plain(digits: str, point: int) -> str:
@@ -91,6 +93,11 @@ def _plain(digits: str, point: int) -> str:
     if point >= len(digits):
         return digits + "0" * (point - len(digits))
     return digits[:point] + "." + digits[point:]
+
+
+def _not_numeric(text: Any) -> ServiceError:
+    detail = f": {text}" if text else ""
+    return validation_error(f"The parameter cannot be converted to a numeric value{detail}")
 
 
 def _overflow() -> ServiceError:

@@ -64,8 +64,8 @@ def test_integers_come_out_as_they_go_in(number: int) -> None:
         ("0", "0"),
         ("-0", "0"),
         ("0000", "0"),
-        ("0e1000", "0"),
-        ("-0.000e-999999999999999999", "0"),
+        ("0e125", "0"),
+        ("-0.000e-130", "0"),
         ("+3", "3"),
         (".123", "0.123"),
         ("5.", "5"),
@@ -97,11 +97,17 @@ def test_spellings(text: str, result: str) -> None:
         ("-1.23456789012345678901234567890123456789", PRECISION),
         ("1e126", OVERFLOW),
         ("-1e126", OVERFLOW),
-        ("1e99999999999999999999999", OVERFLOW),
+        ("1e9223372036854775807", OVERFLOW),
+        ("0e126", OVERFLOW),
         ("1" * 127, OVERFLOW),
         ("1e-131", UNDERFLOW),
         ("-1e-131", UNDERFLOW),
-        ("1e-99999999999999999999999", UNDERFLOW),
+        ("1e-9223372036854775808", UNDERFLOW),
+        ("-0e-131", UNDERFLOW),
+        *(
+            (text, f"{NOT_NUMERIC}: {text}")
+            for text in ("1e9223372036854775808", "0e-9223372036854775809", f"1e{'9' * 5000}")
+        ),
     ],
 )
 def test_refusals(text: str, message: str) -> None:
