@@ -22,7 +22,7 @@ from backend.expressions import ast, paths
 from backend.expressions.checks import constant_of
 from backend.expressions.scope import Values
 from backend.model import numbers
-from backend.model.values import MAX_NESTING, nested_too_deeply, type_of
+from backend.model.values import MAX_NESTING, in_order, nested_too_deeply, type_of
 from backend.protocol import AttributeValue, Item
 
 _GONE: AttributeValue = {}
@@ -127,8 +127,7 @@ class Change:
             return {"N": numbers.add(old, new)}
         if datatype == "L":
             return {"L": [*old, *new]}
-        present = set(old)
-        return {datatype: [*old, *(member for member in new if member not in present)]}
+        return {datatype: in_order(datatype, {*old, *new})}
 
     def _difference(self, current: AttributeValue, operand: AttributeValue) -> AttributeValue:
         datatype = type_of(operand)

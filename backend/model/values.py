@@ -5,8 +5,8 @@ The rules of this file:
 * An attribute value is a mapping with one member, its datatype. `B` and `BS` hold `bytes`, `N` and `NS`
   strings.
 * `normalise` accepts what a client sent or refuses it with the service's error. Its result is canonical:
-  numbers in canonical text, everything else as sent. Where nothing has to change, the result is the
-  argument itself.
+  numbers in canonical text, sets in the service's order, everything else as sent. Where nothing has to
+  change, the result is the argument itself.
 * `equal`, `compare` and `contains` work on canonical values only.
 * Values are never mutated.
 
@@ -16,7 +16,7 @@ Sources: "Naming rules and data types" of the DynamoDB developer guide, API refe
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from backend.errors import ServiceError, validation_error
@@ -57,10 +57,12 @@ def normalise_and_measure(item: Item) -> Measured[Item]:
 
 def _normalise_members(members: Item, depth: int) -> Measured[Item]:
     """Canonical members of an item or map, and their size; `depth` is that of their values."""
+    if "" in members:
+        check_name("")
     changed: dict[str, AttributeValue] | None = None
     size = 0
     for name, value in members.items():
-        if len(name) > _SHORT_NAME or not name:
+        if len(name) > _SHORT_NAME:
             check_name(name)
         size += len(name) if name.isascii() else len(name.encode())
         # Strings and canonical numbers are most of what anyone stores: they pass without further calls.
@@ -169,7 +171,7 @@ def _string_set(content: Any, value: AttributeValue) -> AttributeValue:
     members = _members(content, str)
     if len(set(members)) != len(members):
         raise validation_error(f"{_INVALID}Input collection [{', '.join(members)}] contains duplicates.")
-    return value
+    return _ordered_set("SS", members, value)
 
 
 def _number_set(content: Any, value: AttributeValue) -> AttributeValue:
@@ -178,7 +180,7 @@ def _number_set(content: Any, value: AttributeValue) -> AttributeValue:
     members = [canonical(member) for member in _members(content, str)]
     if len(set(members)) != len(members):
         raise validation_error("Input collection contains duplicates")
-    return value if members == content else {"NS": members}
+    return _ordered_set("NS", members, value)
 
 
 def _binary_set(content: Any, value: AttributeValue) -> AttributeValue:
@@ -188,7 +190,17 @@ def _binary_set(content: Any, value: AttributeValue) -> AttributeValue:
     if len(set(members)) != len(members):
         texts = ", ".join(b64encode(member).decode() for member in members)
         raise validation_error(f"{_INVALID}Input collection [{texts}]of type BS contains duplicates.")
-    return value
+    return _ordered_set("BS", members, value)
+
+
+def in_order(datatype: str, members: Iterable[Any]) -> list[Any]:
+    """The members of a set as the service keeps them: numbers by value, strings and binaries by bytes."""
+    return sorted(members, key=numbers.sortable if datatype == "NS" else None)
+
+
+def _ordered_set(datatype: str, members: Sequence[Any], value: AttributeValue) -> AttributeValue:
+    ordered = in_order(datatype, members)
+    return value if ordered == value[datatype] else {datatype: ordered}
 
 
 def _members(content: Any, kind: type) -> Sequence[Any]:

@@ -36,9 +36,9 @@ _UNEXPECTED_GENERIC = (
 _TRUE, _FALSE = frozenset({"TRUE", "1", "YES"}), frozenset({"FALSE", "0", "NO"})
 _INTEGER_BITS = {"integer": ("Integer", 31), "long": ("Long", 63)}
 
-# Values nest at most 32 levels, which the attribute value rules say; this bound only keeps recursion finite.
+# Values nest at most 32 levels, which the attribute value rules say in their turn. This bound only keeps
+# recursion finite: what is deeper is read as a value without a datatype.
 _MAX_DEPTH = 64
-NESTING_ERROR = "Nesting Levels have exceeded supported limits"
 
 
 def _token_of(value: Any) -> str:
@@ -226,6 +226,8 @@ class AttributeValues:
             if value is None:
                 return {}
             raise _refuse_structure(value, "AttributeValue", unexpected)
+        if depth > _MAX_DEPTH:
+            return {}
         decoded = None
         for kind, content in value.items():
             decoder = self._decoders.get(kind)
@@ -240,8 +242,6 @@ class AttributeValues:
     def _map(self, value: Any, depth: int) -> Any:
         if type(value) is not dict:
             raise _refuse_map(value, f"{_NAMESPACE}AttributeValue", _UNEXPECTED_FIELD)
-        if depth > _MAX_DEPTH:
-            raise validation_error(NESTING_ERROR)
         decoded = None
         for name, one in value.items():
             if type(one) is dict and len(one) == 1 and type(one.get("S")) is str:
@@ -255,8 +255,6 @@ class AttributeValues:
     def _list(self, value: Any, depth: int) -> Any:
         if not isinstance(value, (list, tuple)):
             raise serialization_error(_UNEXPECTED_OBJECT if isinstance(value, Mapping) else _UNEXPECTED_FIELD)
-        if depth > _MAX_DEPTH:
-            raise validation_error(NESTING_ERROR)
         if texts_of(value) is not None:
             return value
         decoded = [self._value(one, depth + 1, _UNEXPECTED_ELEMENT) for one in value]

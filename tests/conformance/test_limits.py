@@ -79,12 +79,26 @@ def test_values_nest_32_levels(dynamodb: Any, table: str, datatype: str) -> None
     def calls(value: Any) -> dict[str, Call]:
         return puts_of(table, with_value(value)) | updates_of(table, "x", value)
 
-    deep = calls(nested(33, datatype))
     told = f"ExpressionAttributeValues contains invalid value: {NESTED} for key :a"
-    check_refused(dynamodb, table, {way: deep.pop(way) for way in ("UpdateItem", "Update")}, told)
-    check_refused(dynamodb, table, deep, NESTED)
+    for levels in (33, 100, 300):
+        deep = calls(nested(levels, datatype))
+        check_refused(dynamodb, table, {way: deep.pop(way) for way in ("UpdateItem", "Update")}, told)
+        check_refused(dynamodb, table, deep, NESTED)
     fits = nested(32, datatype)
     check_written(dynamodb, table, calls(fits), with_value(fits))
+
+
+def test_what_comes_before_a_value_is_told_before_its_depth(dynamodb: Any, table: str) -> None:
+    deep = {"TableName": table, "Key": {"pk": nested(100)}}
+    condition = {"TableName": table, "Key": KEY, "ConditionExpression": "a = = b"}
+    told = 'Invalid ConditionExpression: Syntax error; token: "=", near: "= = b"'
+    actions = [{"ConditionCheck": condition}, {"Delete": deep}]
+    assert dynamodb.refusal("TransactWriteItems", TransactItems=actions) == (INVALID, told)
+    code, told = dynamodb.refusal("DeleteItem", **deep, ReturnValues="BOGUS")
+    assert code == INVALID
+    assert "'BOGUS' at 'returnValues'" in told
+    unnamed = {**with_value(nested(100)), "": {"S": "b"}}
+    assert dynamodb.refusal("PutItem", TableName=table, Item=unnamed) == (INVALID, "Empty attribute name")
 
 
 def test_values_to_compare_nest_32_levels(dynamodb: Any, table: str) -> None:

@@ -244,6 +244,28 @@ def test_a_set_goes_with_its_last_member(
     assert dynamodb.get(table, **KEY) == KEY
 
 
+@pytest.mark.parametrize(
+    ("sent", "added", "kept"),
+    [
+        ({"SS": ["b", "é", "Z", "a"]}, {"SS": ["", "aa"]}, {"SS": ["", "Z", "a", "aa", "b", "é"]}),
+        ({"NS": ["10", "9", "-1"]}, {"NS": ["0.5", "-20"]}, {"NS": ["-20", "-1", "0.5", "9", "10"]}),
+        ({"BS": ["/w==", "AQ=="]}, {"BS": ["AA==", ""]}, {"BS": ["", "AA==", "AQ==", "/w=="]}),
+    ],
+)
+def test_the_members_of_a_set_have_an_order_of_their_own(
+    dynamodb: Any, table: str, sent: dict[str, Any], added: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    dynamodb.put(table, item(sent))
+    dynamodb(
+        "UpdateItem",
+        TableName=table,
+        Key=KEY,
+        UpdateExpression="ADD x :x",
+        ExpressionAttributeValues={":x": added},
+    )
+    assert dynamodb.get(table, **KEY) == item(kept)
+
+
 def test_a_list_and_a_map_stay_when_they_are_empty(dynamodb: Any, table: str) -> None:
     dynamodb.put(table, {**KEY, "l": {"L": [{"S": "a"}]}, "m": {"M": {"a": {"S": "a"}}}})
     dynamodb("UpdateItem", TableName=table, Key=KEY, UpdateExpression="REMOVE l[0], m.a")
