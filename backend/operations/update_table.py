@@ -6,7 +6,7 @@ Rules:
 * one global index is created or deleted at a time; throughput of any number may change in one call;
 * AttributeDefinitions matter to a new index only: what else they say is not looked at;
 * a new index is filled from the items at once and serves queries when its CREATING time is over;
-* the answer shows the table as it was, in status UPDATING; the next description shows what was asked for.
+* `update_table_answer` says what the answer shows while the change is under way.
 
 Public source: DynamoDB API Reference, "UpdateTable".
 """
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, resource_not_found, validation_error
 from backend.operations.control_plane import INVALID, description, table_to_change
+from backend.operations.update_table_answer import answer
 from backend.protocol import Request, Response
 from backend.tables.definitions import (
     PAY_PER_REQUEST,
@@ -62,19 +63,17 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     _check_stream(engine, table, request)
     _check_encryption(table, request.get("SSESpecification"))
 
-    answer = description(engine, table, "UPDATING")
-    _check_warm_throughput(request, resized, answer)
-    if request.get("ProvisionedThroughput") is not None:
-        _show_change(answer["ProvisionedThroughput"], request["ProvisionedThroughput"], engine.now())
-    table.begin_update(engine.now())
+    now = engine.now()
+    before = description(engine, table)
+    _check_warm_throughput(request, resized, before)
+    table.begin_update(now)
     _apply_settings(engine, table, request)
-    _apply_capacity(table, request, resized, engine.now())
-    _apply_indexes(table, types, created, deleted, engine.now())
+    _apply_capacity(table, request, resized, now)
+    _apply_indexes(table, types, created, deleted, now)
     engine.catalog.save(table)
-    _show_indexes(answer, engine, table, created, deleted)
     if engine.limiter is not None:
         engine.limiter.adapt(table)
-    return {"TableDescription": answer}
+    return {"TableDescription": answer(request, before, description(engine, table), now)}
 
 
 # Judging
@@ -304,35 +303,3 @@ def _apply_indexes(
         table.create_index(index_of(declared, types), now)
     for name in deleted:
         table.begin_dropping_index(name, now)
-
-
-def _show_change(shown: dict[str, Any], asked: Mapping[str, int], now: float) -> None:
-    """Date the change that has begun in the ProvisionedThroughput of the answer, still of the old units."""
-    differences = [asked[name] - shown[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")]
-    if max(differences) > 0:
-        shown["LastIncreaseDateTime"] = now
-    if min(differences) < 0:
-        shown["LastDecreaseDateTime"] = now
-
-
-def _show_indexes(
-    answer: dict[str, Any],
-    engine: Engine,
-    table: Table,
-    created: list[Mapping[str, Any]],
-    deleted: list[str],
-) -> None:
-    """Put the index that comes or goes into the answer, as CREATING or DELETING however short that lasts."""
-    for one in answer.get("GlobalSecondaryIndexes", ()):
-        if one["IndexName"] in deleted:
-            one["IndexStatus"] = "DELETING"
-    if created:
-        name = created[0]["IndexName"]
-        described = description(engine, table)["GlobalSecondaryIndexes"]
-        new = next(one for one in described if one["IndexName"] == name)
-        shown = {"IndexStatus": "CREATING", "Backfilling": False, "IndexSizeBytes": 0, "ItemCount": 0}
-        answer.setdefault("GlobalSecondaryIndexes", []).append({**new, **shown})
-        answer["AttributeDefinitions"] = [
-            {"AttributeName": attribute, "AttributeType": kind}
-            for attribute, kind in table.attribute_types.items()
-        ]

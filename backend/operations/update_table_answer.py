@@ -1,0 +1,102 @@
+"""What UpdateTable answers: the table as it will be, with what takes time shown as under way.
+
+Rules:
+
+* the table is UPDATING, a new index CREATING, a deleted one DELETING, however short that lasts; UPDATING is
+  also an index whose capacity changes, and encryption and warm throughput that do;
+* a stream, the billing mode and other settings are the new ones: whoever enables a stream finds its ARN here;
+* provisioned units are the old ones, with the time at which their change began, unless the billing mode
+  changes: then they are the new ones, none on demand.
+
+Public sources: the examples of `update-table` in the AWS CLI Command Reference; developer guide, "Increase
+your existing DynamoDB table's warm throughput"; answers recorded on the service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.protocol import Request
+
+_UNITS = ("ReadCapacityUnits", "WriteCapacityUnits")
+
+
+def answer(
+    request: Request, before: Mapping[str, Any], after: Mapping[str, Any], now: float
+) -> dict[str, Any]:
+    """The TableDescription for a request that turned the description `before` into `after`."""
+    switched = _mode(before) != _mode(after)
+    shown = {**after, "TableStatus": "UPDATING"}
+    asked = request.get("ProvisionedThroughput")
+    shown["ProvisionedThroughput"] = _throughput(before, after, asked, now, switched=switched)
+    if switched and _mode(after) == "PAY_PER_REQUEST":
+        shown["BillingModeSummary"] = {"BillingMode": "PAY_PER_REQUEST"}
+    if request.get("WarmThroughput") is not None:
+        shown["WarmThroughput"] = {**after["WarmThroughput"], "Status": "UPDATING"}
+    if request.get("SSESpecification") is not None:
+        shown["SSEDescription"] = {**before.get("SSEDescription", {}), "Status": "UPDATING"}
+    indexes = _indexes(request, before, after, now, switched=switched)
+    if indexes:
+        shown["GlobalSecondaryIndexes"] = indexes
+    if any("Delete" in update for update in request.get("GlobalSecondaryIndexUpdates") or ()):
+        shown["AttributeDefinitions"] = before["AttributeDefinitions"]
+    return shown
+
+
+def _mode(description: Mapping[str, Any]) -> str:
+    mode: str = description.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED")
+    return mode
+
+
+def _throughput(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    asked: Mapping[str, int] | None,
+    now: float,
+    *,
+    switched: bool,
+) -> dict[str, Any]:
+    """The ProvisionedThroughput of a table or an index of which `asked` is wanted."""
+    old, new = before["ProvisionedThroughput"], after["ProvisionedThroughput"]
+    shown = {**old, **{name: new[name] for name in _UNITS}} if switched else dict(old)
+    if switched or asked is not None:
+        changes = [new[name] - old[name] for name in _UNITS]
+        if max(changes) > 0:
+            shown["LastIncreaseDateTime"] = now
+        if min(changes) < 0:
+            shown["LastDecreaseDateTime"] = now
+    return shown
+
+
+def _indexes(
+    request: Request, before: Mapping[str, Any], after: Mapping[str, Any], now: float, *, switched: bool
+) -> list[dict[str, Any]]:
+    """The global indexes: those that there were, in their order, and the new one."""
+    updates = request.get("GlobalSecondaryIndexUpdates") or ()
+    changed = {update["Update"]["IndexName"]: update["Update"] for update in updates if "Update" in update}
+    deleted = {update["Delete"]["IndexName"] for update in updates if "Delete" in update}
+    left = {one["IndexName"]: one for one in after.get("GlobalSecondaryIndexes", ())}
+    shown = []
+    for old in before.get("GlobalSecondaryIndexes", ()):
+        name = old["IndexName"]
+        new = left.pop(name, old)
+        if name in deleted:
+            shown.append({**old, "IndexStatus": "DELETING"})
+        elif name in changed or switched:
+            shown.append(_changing(changed.get(name, {}), old, new, now, switched=switched))
+        else:
+            shown.append(new)
+    coming = {"IndexStatus": "CREATING", "Backfilling": False, "IndexSizeBytes": 0, "ItemCount": 0}
+    return [*shown, *({**one, **coming} for one in left.values())]
+
+
+def _changing(
+    update: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any], now: float, *, switched: bool
+) -> dict[str, Any]:
+    asked = update.get("ProvisionedThroughput")
+    shown = {**new, "IndexStatus": "UPDATING"}
+    shown["ProvisionedThroughput"] = _throughput(old, new, asked, now, switched=switched)
+    if update.get("WarmThroughput") is not None:
+        shown["WarmThroughput"] = {**new["WarmThroughput"], "Status": "UPDATING"}
+    return shown
