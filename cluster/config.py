@@ -23,6 +23,7 @@ MAX_NODES = 11
 _NODE = NodeSettings()
 _THROTTLING = ThrottlingSettings()
 _GROUP_COMMIT = 0.005
+_TTL_DELAY = EngineSettings().ttl_delay
 
 
 class ConfigError(ValueError):
@@ -41,6 +42,7 @@ class ClusterConfig:
     transaction_refresh_delay: seconds between a TransactWriteItems and the background read that caches it.
     replication_delay: seconds that a replication message is under way, on top of the network's latency.
     gsi_lag: seconds until a write reaches the global secondary indexes of the embedded store.
+    ttl_delay: seconds between an item's time to live and its removal from the embedded store.
     failover_delay: seconds between the death of a primary and the promotion of a replica.
     host: the address to bind to, and the one that discovery gives to clients.
     port: the cluster endpoint; nodes follow on port+1, port+2, ... With 0 every port is a free one.
@@ -70,6 +72,7 @@ class ClusterConfig:
     transaction_refresh_delay: float = _NODE.transaction_refresh_delay
     replication_delay: float = 0.0
     gsi_lag: float = 0.0
+    ttl_delay: float = _TTL_DELAY
     failover_delay: float = 1.0
     host: str = "127.0.0.1"
     port: int = 8111
@@ -102,6 +105,7 @@ class ClusterConfig:
             "replication_delay",
             "transaction_refresh_delay",
             "gsi_lag",
+            "ttl_delay",
             "stale_reads",
             "failover_delay",
             "group_commit",
@@ -123,9 +127,10 @@ class ClusterConfig:
             raise ConfigError(f"backend_url must begin with http:// or https://, not {self.backend_url!r}")
         if self.backend_url is not None and self.data_dir is not None:
             raise ConfigError("data_dir is for the embedded store, and backend_url names another one")
-        if self.backend_url is not None and (self.throttling or self.stale_reads or self.gsi_lag):
-            told = "throttling, stale_reads and gsi_lag are of the embedded store, not of a backend_url"
-            raise ConfigError(told)
+        of_the_store = self.throttling or self.stale_reads or self.gsi_lag or self.ttl_delay != _TTL_DELAY
+        if self.backend_url is not None and of_the_store:
+            told = "throttling, stale_reads, gsi_lag and ttl_delay are of the embedded store"
+            raise ConfigError(f"{told}, not of a backend_url")
         if not 1 <= self.heat_seconds < float("inf"):
             raise ConfigError(f"heat_seconds must be a number of seconds, 1 or more, not {self.heat_seconds}")
         is_tuned = self.heat_seconds != _THROTTLING.heat_seconds
@@ -180,6 +185,7 @@ class ClusterConfig:
         return EngineSettings(
             region=self.region,
             gsi_lag=self.gsi_lag,
+            ttl_delay=self.ttl_delay,
             throttling=throttling if self.throttling else None,
             stale_reads=stale_reads if self.stale_reads else None,
         )

@@ -111,6 +111,14 @@ _MANY_ROWS = 100_000
     metavar="SECONDS",
     help="How late a write reaches the global secondary indexes.",
 )
+@click.option(
+    "--ttl-delay",
+    type=float,
+    default=_DEFAULTS.ttl_delay,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long after its time to live (TTL) an item is removed from the store.",
+)
 @click.option("--throttling", is_flag=True, help="Throttle tables, indexes and partitions as DynamoDB does.")
 @click.option(
     "--adaptive-capacity/--no-adaptive-capacity",

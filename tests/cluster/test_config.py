@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from backend.settings import EngineSettings
 from cluster.config import ClusterConfig, ConfigError
 from dax.settings import NodeSettings
 
@@ -22,10 +23,15 @@ from dax.settings import NodeSettings
         ({"group_commit": -0.1}, "group_commit must be a number of seconds, 0 or more, not -0.1"),
         ({"backend_url": "http://a", "data_dir": "b"}, "data_dir is for the embedded store"),
         ({"stale_reads": -1}, "stale_reads must be a number of seconds, 0 or more, not -1"),
-        ({"backend_url": "http://a", "throttling": True}, "throttling, stale_reads and gsi_lag are of the"),
+        ({"ttl_delay": -1}, "ttl_delay must be a number of seconds, 0 or more, not -1"),
         (
-            {"backend_url": "http://a", "gsi_lag": 1.0},
-            "throttling, stale_reads and gsi_lag are of the embedded",
+            {"backend_url": "http://a", "throttling": True},
+            "throttling, stale_reads, gsi_lag and ttl_delay are",
+        ),
+        ({"backend_url": "http://a", "gsi_lag": 1.0}, "gsi_lag and ttl_delay are of the embedded store"),
+        (
+            {"backend_url": "http://a", "ttl_delay": 1.0},
+            "ttl_delay are of the embedded store, not of a backend",
         ),
         ({"adaptive_capacity": False}, "heat_seconds mean something with throttling only"),
         ({"split_for_heat": False}, "heat_seconds mean something with throttling only"),
@@ -66,6 +72,12 @@ def test_what_concerns_a_node_reaches_it():
     assert (settings.item_ttl, settings.query_ttl) == (1, 2)
     assert (settings.item_cache_bytes, settings.query_cache_bytes) == (3, 4)
     assert settings.store_endpoint == "http://store"
+
+
+def test_what_lags_in_the_store_is_told_to_it():
+    settings = ClusterConfig(gsi_lag=1.0, ttl_delay=2.0).engine_settings()
+    assert (settings.gsi_lag, settings.ttl_delay) == (1.0, 2.0)
+    assert ClusterConfig().engine_settings() == EngineSettings()
 
 
 def test_the_engine_throttles_and_lags_only_when_asked_to():

@@ -194,6 +194,19 @@ def test_an_expired_item_leaves_a_marked_record(store, arn, iterator, clock):
     assert record["userIdentity"] == {"PrincipalId": "dynamodb.amazonaws.com", "Type": "Service"}
 
 
+def test_without_a_delay_an_item_is_removed_at_its_time(new_store, clock):
+    store = new_store(settings={"ttl_delay": 0.0})
+    store.create("sessions", "pk:S")
+    specification = {"Enabled": True, "AttributeName": "ttl"}
+    store("UpdateTimeToLive", TableName="sessions", TimeToLiveSpecification=specification)
+    expires = {"N": str(int(clock.time) + 60)}
+    store("PutItem", TableName="sessions", Item={"pk": s("a"), "ttl": expires})
+    clock.advance(59)
+    assert "Item" in store("GetItem", TableName="sessions", Key={"pk": s("a")})
+    clock.advance(1)
+    assert store("GetItem", TableName="sessions", Key={"pk": s("a")}) == {}
+
+
 # Refusals
 
 
