@@ -334,6 +334,15 @@ def test_an_empty_arn_is_nobody_s_business(dynamodb: Any, operation: str) -> Non
     assert dynamodb.invalid(operation, **CALLS[operation]) == "Invalid TableArn"
 
 
+def test_a_text_without_a_colon_is_no_arn_to_tag(dynamodb: Any) -> None:
+    for tags in ([tag("a")], []):
+        refused = dynamodb.invalid("TagResource", ResourceArn="abcd", Tags=tags)
+        assert refused == "Invalid TableArn: Invalid ResourceArn provided as input abcd"
+    for operation in ("UntagResource", "ListTagsOfResource"):
+        code, _ = dynamodb.refusal(operation, ResourceArn="abcd", **CALLS[operation])
+        assert code == "AccessDeniedException"
+
+
 @pytest.mark.parametrize("operation", CALLS)
 def test_only_tables_have_tags(dynamodb: Any, arn: str, operation: str) -> None:
     prefix = arn.rpartition("/")[0]
