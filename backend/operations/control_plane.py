@@ -7,7 +7,7 @@ plus what the engine's streams know of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, resource_not_found, validation_error
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 INVALID = "One or more parameter values were invalid: "
 MAX_TAGS = 50
+MAX_TAG_KEY = 128
+MAX_TAG_VALUE = 256
 
 _IN_TRANSITION = {"CREATING": "created", "UPDATING": "updated", "DELETING": "deleted"}
 _ANY_RESOURCE = re.compile(r".+:.+:.+:.+:.+:.+/.+")
@@ -146,18 +148,32 @@ def _access_denied(engine: Engine, operation: str, arn: str) -> ServiceError:
 
 def merged_tags(present: Mapping[str, str], tags: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The tags of a resource after adding some. Raises ValidationException when they may not be added."""
-    keys = [tag["Key"] for tag in tags]
-    if len(set(keys)) != len(keys):
-        raise validation_error(f"{INVALID}Duplicate tag keys are not allowed")
+    added: dict[str, str] = {}
     for tag in tags:
-        for text in (tag["Key"], tag["Value"]):
-            if not _TAG_TEXT.fullmatch(text):
-                raise validation_error(
-                    f"{INVALID}Tag keys and values hold letters, digits, spaces and _.:/=+-@ only: {text}"
-                )
-        if tag["Key"].lower().startswith("aws:"):
-            raise validation_error(f"{INVALID}Tag keys starting with 'aws:' are reserved for system use")
-    merged = {**present, **{tag["Key"]: tag["Value"] for tag in tags}}
-    if len(merged) > MAX_TAGS:
-        raise validation_error(f"{INVALID}The number of tags exceeds the limit of {MAX_TAGS} per resource")
+        key, value = valid_tag_key(tag.get("Key")), tag.get("Value")
+        if value is None or len(value) > MAX_TAG_VALUE or not _TAG_TEXT.fullmatch(value):
+            raise validation_error(f"The Tag Value provided is invalid, Value: {_or_null(value)}")
+        if key in added:
+            raise validation_error(f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {key}")
+        added[key] = value
+    merged = {**present, **added}
+    check_tag_count(merged)
     return merged
+
+
+def valid_tag_key(key: str | None) -> str:
+    """The key itself. Raises ValidationException for none, a wrong length, other characters and `aws:`."""
+    if not key or len(key) > MAX_TAG_KEY or not _TAG_TEXT.fullmatch(key):
+        raise validation_error(f"The Tag Key provided is invalid, Key: {_or_null(key)}")
+    if key.lower().startswith("aws:"):
+        raise validation_error(f"Tag Key cannot be prefixed with aws:, Key: {key}")
+    return key
+
+
+def check_tag_count(tags: Sized) -> None:
+    if len(tags) > MAX_TAGS:
+        raise validation_error("Number of Tags exceed the current limit for the provided ResourceArn")
+
+
+def _or_null(text: str | None) -> str:
+    return "null" if text is None else text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backend.operations.control_plane import tagged_table
+from backend.operations.control_plane import check_tag_count, tagged_table, valid_tag_key
 from backend.protocol import Request, Response
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ def validate(request: Request) -> None:
 
 def run(engine: Engine, request: Request, plan: None) -> Response:
     table = tagged_table(engine, "UntagResource", request, "TagKeys", "Tag Key")
-    table.tags = {key: value for key, value in table.tags.items() if key not in request["TagKeys"]}
+    keys = set(map(valid_tag_key, request["TagKeys"]))
+    check_tag_count(keys)
+    table.tags = {key: value for key, value in table.tags.items() if key not in keys}
     engine.catalog.save(table)
     return {}

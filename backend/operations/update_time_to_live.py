@@ -1,7 +1,7 @@
 """UpdateTimeToLive: switch the expiry of a table's items on or off.
 
-Rules: it is refused to switch on what is on, with whatever attribute, or off what is off; switching off names
-the current attribute. The setting holds at once; the service takes up to an hour.
+Rules: it is refused to switch on what is on or off what is off, and to name another attribute than that which
+is on. The setting holds at once; the service takes up to an hour.
 Public source: DynamoDB API Reference, "UpdateTimeToLive".
 """
 
@@ -25,18 +25,16 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     table = table_to_change(engine, request["TableName"])
     asked = request["TimeToLiveSpecification"]
     attribute, current = asked["AttributeName"], table.time_to_live
+    if current not in (None, attribute):
+        raise validation_error(
+            f"TimeToLive is active on a different AttributeName: current AttributeName is {current}"
+        )
+    if asked["Enabled"] == (current is not None):
+        raise validation_error(f"TimeToLive is already {'enabled' if asked['Enabled'] else 'disabled'}")
     if asked["Enabled"]:
-        if current is not None:
-            raise validation_error("TimeToLive is already enabled")
         table.time_to_live = attribute
         engine.expiry.enable(table, attribute, engine.now())
     else:
-        if current is None:
-            raise validation_error("TimeToLive is already disabled")
-        if current != attribute:
-            raise validation_error(
-                f"TimeToLive is active on a different AttributeName: current AttributeName is {current}"
-            )
         table.time_to_live = None
         engine.expiry.disable(table)
     engine.catalog.save(table)

@@ -77,6 +77,7 @@ REQUIRED: Mapping[str, frozenset[str]] = {
     "TagResourceInput": frozenset(),
     "UntagResourceInput": frozenset(),
     "ListTagsOfResourceInput": frozenset(),
+    "Tag": frozenset(),
 }
 
 # Members that are required unless one of others is there: an index can be given throughput of three kinds.
@@ -93,8 +94,8 @@ MEMBER_CONSTRAINTS: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("CreateGlobalSecondaryIndexAction", "KeySchema"): {"min": 1, "max": 8},
 }
 
-# Shapes whose limits the service tells in words of its own (`rules`), not as collected constraints.
-UNCONSTRAINED: frozenset[str] = frozenset({"ResourceArnString"})
+# Shapes whose limits the service tells in words of its own, not as collected constraints.
+UNCONSTRAINED: frozenset[str] = frozenset({"ResourceArnString", "TagKeyString", "TagValueString"})
 
 
 class Model:

@@ -44,9 +44,10 @@ def remaining(dynamodb: Any, table: str) -> set[str]:
 def test_what_is_on_is_not_switched_on_again(dynamodb: Any, table: str) -> None:
     answer = dynamodb("UpdateTimeToLive", **setting(table, True, "ttl"))
     assert answer == {"TimeToLiveSpecification": {"Enabled": True, "AttributeName": "ttl"}}
-    for attribute in ("ttl", "other"):
-        refused = dynamodb.invalid("UpdateTimeToLive", **setting(table, True, attribute))
-        assert refused == "TimeToLive is already enabled"
+    again = dynamodb.invalid("UpdateTimeToLive", **setting(table, True, "ttl"))
+    assert again == "TimeToLive is already enabled"
+    other = dynamodb.invalid("UpdateTimeToLive", **setting(table, True, "other"))
+    assert other == "TimeToLive is active on a different AttributeName: current AttributeName is ttl"
     assert described(dynamodb, table) == {
         "TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": "ttl"}
     }
@@ -249,7 +250,8 @@ def test_a_table_has_50_tags_at_most(dynamodb: Any, arn: str) -> None:
     fifty = [tag(str(number)) for number in range(50)]
     dynamodb("TagResource", ResourceArn=arn, Tags=fifty)
     one_more = dynamodb.refusal("TagResource", ResourceArn=arn, Tags=[tag("0", "again"), tag("one more")])
-    assert one_more[0] == "ValidationException"
+    told = "Number of Tags exceed the current limit for the provided ResourceArn"
+    assert one_more == ("ValidationException", told)
     assert len(tags(dynamodb, arn)) == 50
     assert tags(dynamodb, arn)["0"] == ""
     dynamodb("TagResource", ResourceArn=arn, Tags=[tag("0", "again")])
@@ -260,7 +262,9 @@ def test_a_table_has_50_tags_at_most(dynamodb: Any, arn: str) -> None:
         "BillingMode": "PAY_PER_REQUEST",
         "Tags": [*fifty, tag("one more")],
     }
-    assert dynamodb.refusal("CreateTable", **too_many)[0] == "ValidationException"
+    assert dynamodb.refusal("CreateTable", **too_many) == ("ValidationException", told)
+    every_key = [one["Key"] for one in too_many["Tags"]]
+    assert dynamodb.invalid("UntagResource", ResourceArn=arn, TagKeys=every_key) == told
     assert "conformance-never-tagged" not in dynamodb("ListTables")["TableNames"]
 
 
@@ -278,19 +282,19 @@ def test_tags_that_pass(dynamodb: Any, arn: str, fits: dict[str, str]) -> None:
     assert tags(dynamodb, arn) == {fits["Key"]: fits["Value"]}
 
 
-def broken(value: str, member: str, rule: str) -> str:
-    return (
-        f"1 validation error detected: Value '{value}' at 'tags.1.member.{member}' "
-        f"failed to satisfy constraint: Member must have length {rule}"
-    )
+WRONG_KEY = "The Tag Key provided is invalid, Key:"
+WRONG_VALUE = "The Tag Value provided is invalid, Value:"
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (tag(""), broken("", "key", "greater than or equal to 1")),
-        (tag("k" * 129), broken("k" * 129, "key", "less than or equal to 128")),
-        (tag("k", "v" * 257), broken("v" * 257, "value", "less than or equal to 256")),
+        (tag(""), f"{WRONG_KEY} "),
+        (tag("k" * 129), f"{WRONG_KEY} {'k' * 129}"),
+        (tag("k", "v" * 257), f"{WRONG_VALUE} {'v' * 257}"),
+        ({}, f"{WRONG_KEY} null"),
+        ({"Value": "v"}, f"{WRONG_KEY} null"),
+        ({"Key": "k"}, f"{WRONG_VALUE} null"),
     ],
 )
 def test_tags_of_wrong_lengths(dynamodb: Any, arn: str, wrong: dict[str, str], message: str) -> None:
@@ -300,15 +304,26 @@ def test_tags_of_wrong_lengths(dynamodb: Any, arn: str, wrong: dict[str, str], m
 
 @pytest.mark.parametrize("character", "!#$%&()*,;<>?[]^`{|}~\"'\\")
 def test_other_punctuation_is_refused(dynamodb: Any, arn: str, character: str) -> None:
-    for wrong in (tag(f"k{character}"), tag("k", f"v{character}")):
-        refused = dynamodb.refusal("TagResource", ResourceArn=arn, Tags=[tag("good"), wrong])
-        assert refused[0] == "ValidationException"
+    for wrong, told in [
+        (tag(f"k{character}"), f"{WRONG_KEY} k{character}"),
+        (tag("k", f"v{character}"), f"{WRONG_VALUE} v{character}"),
+    ]:
+        assert dynamodb.invalid("TagResource", ResourceArn=arn, Tags=[tag("good"), wrong]) == told
     assert tags(dynamodb, arn) == {}
 
 
-@pytest.mark.parametrize("pair", [[tag("aws:k")], [tag("k", "1"), tag("k", "2")]])
-def test_reserved_and_repeated_keys_are_refused(dynamodb: Any, arn: str, pair: Any) -> None:
-    assert dynamodb.refusal("TagResource", ResourceArn=arn, Tags=pair)[0] == "ValidationException"
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ([tag("aws:k")], "Tag Key cannot be prefixed with aws:, Key: aws:k"),
+        (
+            [tag("k", "1"), tag("k", "2")],
+            "Duplicate Tag Keys provided as input: Duplicate Tag Key found k",
+        ),
+    ],
+)
+def test_reserved_and_repeated_keys_are_refused(dynamodb: Any, arn: str, pair: Any, told: str) -> None:
+    assert dynamodb.invalid("TagResource", ResourceArn=arn, Tags=pair) == told
     assert tags(dynamodb, arn) == {}
 
 
