@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, resource_not_found, validation_error
 from backend.operations.control_plane import INVALID, description, table_to_change
-from backend.operations.update_table_answer import answer
+from backend.operations.update_table_answer import answer, takes_no_time
 from backend.protocol import Request, Response
 from backend.tables.definitions import (
     PAY_PER_REQUEST,
@@ -29,6 +29,7 @@ from backend.tables.definitions import (
     index_of,
     throughput_of,
 )
+from backend.tables.descriptions import asks_for_kms
 from backend.tables.indexes import Index
 from backend.tables.table import Table
 from backend.validation.declarations import (
@@ -61,12 +62,13 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     types = _check_attributes(table, request, created, deleted)
     _check_indexes(table, request, types, created, deleted, resized, engine.now())
     _check_stream(engine, table, request)
-    _check_encryption(table, request.get("SSESpecification"))
 
     now = engine.now()
     before = description(engine, table)
+    _check_encryption(request.get("SSESpecification"), before.get("SSEDescription"))
     _check_warm_throughput(request, resized, before)
-    table.begin_update(now)
+    if not takes_no_time(request):
+        table.begin_update(now)
     _apply_settings(engine, table, request)
     _apply_capacity(table, request, resized, now)
     _apply_indexes(table, types, created, deleted, now)
@@ -191,22 +193,18 @@ def _no_index(table: Table, name: str, action: str) -> ServiceError:
     return resource_not_found(f"Requested resource not found: Index {name} for table {table.name}")
 
 
-def _check_encryption(table: Table, asked: Mapping[str, Any] | None) -> None:
-    """Refuse what would change nothing, as the service does."""
+def _check_encryption(asked: Mapping[str, Any] | None, current: Mapping[str, Any] | None) -> None:
+    """Refuse to go back to the default where it holds, and a key named by the very ARN that is described."""
     if asked is None:
         return
-    current = table.encryption or {}
-    if not asked.get("Enabled") and not current.get("Enabled"):
-        raise validation_error(f"{INVALID}Table is already encrypted by default")
-    if asked.get("Enabled") and current.get("Enabled") and _key(asked) == _key(current):
+    if current is None:
+        if not asks_for_kms(asked):
+            raise validation_error(f"{INVALID}Table is already encrypted by default")
+    elif asked.get("KMSMasterKeyId") == current["KMSMasterKeyArn"]:
         raise validation_error(
             f"{INVALID}Table is already encrypted with given KMSMasterKeyId. "
             "Use KMSMasterKeyId parameter if you want to change Master Key"
         )
-
-
-def _key(encryption: Mapping[str, Any]) -> str | None:
-    return encryption.get("KMSMasterKeyId")
 
 
 def _check_warm_throughput(request: Request, resized: Mapping[str, Any], current: Mapping[str, Any]) -> None:
@@ -249,14 +247,14 @@ def _apply_settings(engine: Engine, table: Table, request: Request) -> None:
         table.stream = stream
     if "DeletionProtectionEnabled" in request:
         table.deletion_protection = request["DeletionProtectionEnabled"]
-    if "TableClass" in request:
+    if "TableClass" in request and (table.table_class or request["TableClass"] != "STANDARD"):
         table.table_class = request["TableClass"]
     if "SSESpecification" in request:
         table.encryption = request["SSESpecification"]
     if "OnDemandThroughput" in request:
         table.on_demand_throughput = request["OnDemandThroughput"]
     if "WarmThroughput" in request:
-        table.warm_throughput = request["WarmThroughput"]
+        table.warm_throughput = {**(table.warm_throughput or {}), **request["WarmThroughput"]}
 
 
 def _apply_capacity(table: Table, request: Request, resized: Mapping[str, Any], now: float) -> None:
@@ -291,7 +289,8 @@ def _set_index_throughput(index: Index, update: Mapping[str, Any], now: float) -
     if "OnDemandThroughput" in update:
         definition = replace(definition, on_demand_throughput=update["OnDemandThroughput"])
     if "WarmThroughput" in update:
-        definition = replace(definition, warm_throughput=update["WarmThroughput"])
+        warm = {**(definition.warm_throughput or {}), **update["WarmThroughput"]}
+        definition = replace(definition, warm_throughput=warm)
     index.definition = definition
 
 

@@ -4,6 +4,7 @@ Rules:
 
 * the table is UPDATING, a new index CREATING, a deleted one DELETING, however short that lasts; UPDATING is
   also an index whose capacity changes, and encryption and warm throughput that do;
+* a table whose protection against deletion or whose encryption changes stays ACTIVE meanwhile;
 * a stream, the billing mode and other settings are the new ones: whoever enables a stream finds its ARN here;
 * provisioned units are the old ones, with the time at which their change began, unless the billing mode
   changes: then they are the new ones, none on demand.
@@ -22,12 +23,17 @@ from backend.protocol import Request
 _UNITS = ("ReadCapacityUnits", "WriteCapacityUnits")
 
 
+def takes_no_time(request: Request) -> bool:
+    """Whether the table stays ACTIVE. What makes it so is the only change of its request."""
+    return "DeletionProtectionEnabled" in request or "SSESpecification" in request
+
+
 def answer(
     request: Request, before: Mapping[str, Any], after: Mapping[str, Any], now: float
 ) -> dict[str, Any]:
     """The TableDescription for a request that turned the description `before` into `after`."""
     switched = _mode(before) != _mode(after)
-    shown = {**after, "TableStatus": "UPDATING"}
+    shown = {**after, "TableStatus": "ACTIVE" if takes_no_time(request) else "UPDATING"}
     asked = request.get("ProvisionedThroughput")
     shown["ProvisionedThroughput"] = _throughput(before, after, asked, now, switched=switched)
     if switched and _mode(after) == "PAY_PER_REQUEST":

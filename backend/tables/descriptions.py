@@ -8,13 +8,13 @@ Times are seconds since the epoch.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from backend.tables.definitions import PAY_PER_REQUEST, IndexDefinition, Throughput
 from backend.tables.indexes import Index
 from backend.tables.table import Table
-
-_ON_DEMAND_WARM = {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 4000}
+from backend.validation.declarations import INITIAL_ON_DEMAND
 
 
 def describe(table: Table, now: float, status: str | None = None) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def describe(table: Table, now: float, status: str | None = None) -> dict[str, A
         ]
     if table.table_class:
         answer["TableClassSummary"] = {"TableClass": table.table_class}
-    if table.encryption and table.encryption.get("Enabled"):
+    if asks_for_kms(table.encryption):
         answer["SSEDescription"] = _encryption(table)
     if table.warm_throughput or not is_new:
         answer["WarmThroughput"] = _warm(table, table.throughput, table.warm_throughput, is_new)
@@ -100,13 +100,17 @@ def _key_schema(declared: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
 
 
 def _warm(table: Table, throughput: Throughput, asked: Any, is_new: bool) -> dict[str, Any]:
-    if asked:
-        units = asked
-    elif table.billing_mode == PAY_PER_REQUEST:
-        units = _ON_DEMAND_WARM
+    if table.billing_mode == PAY_PER_REQUEST:
+        units = INITIAL_ON_DEMAND
     else:
         units = {"ReadUnitsPerSecond": throughput.read, "WriteUnitsPerSecond": throughput.write}
-    return {**units, "Status": "UPDATING" if is_new else "ACTIVE"}
+    return {**units, **(asked or {}), "Status": "UPDATING" if is_new else "ACTIVE"}
+
+
+def asks_for_kms(specification: Mapping[str, Any] | None) -> bool:
+    """Whether an SSESpecification enables encryption with KMS; one that only names the type does."""
+    asked = specification or {}
+    return bool(asked.get("Enabled", "SSEType" in asked))
 
 
 def _encryption(table: Table) -> dict[str, str]:

@@ -19,6 +19,14 @@ MAX_GLOBAL_INDEXES = 20
 MAX_KEY_ATTRIBUTES = 4
 """Partition or sort attributes of a global index; a table and a local index have one of each."""
 
+INITIAL_ON_DEMAND = {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 4000}
+"""What a table or global index takes at once from the beginning when it is billed by request."""
+_INITIAL_ON_DEMAND_GUIDE = (
+    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
+    "on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+)
+_CAPACITY_OF = {"ReadUnitsPerSecond": "ReadCapacityUnits", "WriteUnitsPerSecond": "WriteCapacityUnits"}
+
 Index = Mapping[str, Any]
 KeyElements = Sequence[Mapping[str, str]]
 
@@ -51,6 +59,7 @@ def check_create_table(request: Request) -> None:
     _check_all_used(request["KeySchema"], [*(local or ()), *(indexes or ())], defined)
     _check_new_stream(request.get("StreamSpecification"))
     check_encryption(request.get("SSESpecification"))
+    _check_initial_warmth(request.get("WarmThroughput"), "table", request.get("ProvisionedThroughput"))
 
 
 def check_capacity(throughput: Mapping[str, int] | None, *, on_demand: bool) -> None:
@@ -90,12 +99,28 @@ def check_maximums(maximums: Mapping[str, int] | None, where: str, *, on_demand:
             )
 
 
+def _check_initial_warmth(
+    warm: Mapping[str, int] | None, where: str, provisioned: Mapping[str, int] | None
+) -> None:
+    """Refuse a new table or index that is to be less warm than it is from the beginning."""
+    for name, units in (warm or {}).items():
+        if provisioned is None and units < INITIAL_ON_DEMAND[name]:
+            least = f"initial throughput for OnDemand. See: {_INITIAL_ON_DEMAND_GUIDE}"
+        elif provisioned is not None and units < provisioned[capacity := _CAPACITY_OF[name]]:
+            least = f"{capacity} of ProvisionedThroughput"
+        else:
+            continue
+        raise validation_error(
+            f"{INVALID}Requested {name} for WarmThroughput for {where} is lower than {least}"
+        )
+
+
 def check_encryption(specification: Mapping[str, Any] | None) -> None:
     """Refuse an SSESpecification whose members contradict each other."""
     if specification is None:
         return
     kind, key = specification.get("SSEType"), specification.get("KMSMasterKeyId")
-    if not specification.get("Enabled"):
+    if specification.get("Enabled") is False:
         for member, given in (("SSEType", kind), ("KMSMasterKeyId", key)):
             if given is not None:
                 raise validation_error(f"{INVALID}{member} can not be specified if Enabled is false")
@@ -276,6 +301,7 @@ def check_global_index(
     if throughput is not None:
         check_capacity_bounds(throughput)
     check_maximums(index.get("OnDemandThroughput"), f"index : {name}", on_demand=on_demand, least=1)
+    _check_initial_warmth(index.get("WarmThroughput"), f"index {name}", throughput)
 
 
 def check_projection(projection: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -135,7 +136,7 @@ def test_a_stream_is_enabled_with_the_table(store: Store) -> None:
 
 
 def test_refused_tags_leave_no_table(store: Store) -> None:
-    with pytest.raises(ServiceError, match="exceeds the limit of 50"):
+    with pytest.raises(ServiceError, match="Number of Tags exceed the current limit"):
         store.create(Tags=[{"Key": str(number), "Value": ""} for number in range(51)])
     assert store.call("ListTables") == {"TableNames": []}
 
@@ -415,6 +416,7 @@ def test_warm_throughput_only_rises(store: Store) -> None:
 def test_encryption_that_is_there_is_not_asked_for_again(store: Store) -> None:
     store.create()
     off, managed = {"Enabled": False}, {"Enabled": True}
+    arn = "arn:aws:kms:us-east-1:123456789012:alias/mine"
     own = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": "alias/mine"}
     invalid = "One or more parameter values were invalid: "
     by_default = f"{invalid}Table is already encrypted by default"
@@ -430,21 +432,56 @@ def test_encryption_that_is_there_is_not_asked_for_again(store: Store) -> None:
         return store.refusal("UpdateTable", TableName="users", SSESpecification=encryption)
 
     assert refusal(off) == ("ValidationException", by_default)
+    assert refusal({}) == ("ValidationException", by_default)
     update(managed)
-    assert refusal(managed) == ("ValidationException", with_key)
+    update(managed)
     assert store.describe()["SSEDescription"] == {
         "Status": "ENABLED",
         "SSEType": "KMS",
         "KMSMasterKeyArn": "arn:aws:kms:us-east-1:123456789012:alias/aws/dynamodb",
     }
     update(own)
-    assert refusal(own) == ("ValidationException", with_key)
-    assert store.describe()["SSEDescription"]["KMSMasterKeyArn"] == (
-        "arn:aws:kms:us-east-1:123456789012:alias/mine"
-    )
+    update(own)
+    assert refusal({**own, "KMSMasterKeyId": arn}) == ("ValidationException", with_key)
+    assert store.describe()["SSEDescription"]["KMSMasterKeyArn"] == arn
     update(off)
     assert "SSEDescription" not in store.describe()
     assert refusal(off) == ("ValidationException", by_default)
+    update({"SSEType": "KMS"})
+    assert store.describe()["SSEDescription"]["Status"] == "ENABLED"
+
+
+def test_a_table_that_never_had_a_class_is_standard_unsaid(store: Store) -> None:
+    store.create()
+    for table_class, told in [("STANDARD", False), ("STANDARD_INFREQUENT_ACCESS", True), ("STANDARD", True)]:
+        store.call("UpdateTable", TableName="users", TableClass=table_class)
+        expected = {"TableClass": table_class} if told else None
+        assert store.describe().get("TableClassSummary") == expected
+
+
+def test_a_new_table_is_not_less_warm_than_any(store: Store) -> None:
+    low = "Requested {0} for WarmThroughput for {1} is lower than {2}"
+    initial = (
+        "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/"
+        "developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+    )
+    of_capacity = "WriteCapacityUnits of ProvisionedThroughput"
+    provisioned = {
+        "BillingMode": "PROVISIONED",
+        "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+    }
+    cold = {"WarmThroughput": {"WriteUnitsPerSecond": 4}}
+    for more, told in [
+        (cold, low.format("WriteUnitsPerSecond", "table", initial)),
+        ({**provisioned, **cold}, low.format("WriteUnitsPerSecond", "table", of_capacity)),
+    ]:
+        with pytest.raises(ServiceError, match=re.escape(told)):
+            store.create(**more)
+    store.create(WarmThroughput={"ReadUnitsPerSecond": 12_001})
+    warm = {"ReadUnitsPerSecond": 12_001, "WriteUnitsPerSecond": 4_000, "Status": "ACTIVE"}
+    assert store.describe()["WarmThroughput"] == warm
+    store.call("UpdateTable", TableName="users", WarmThroughput={"WriteUnitsPerSecond": 5_000})
+    assert store.describe()["WarmThroughput"] == {**warm, "WriteUnitsPerSecond": 5_000}
 
 
 def test_an_index_of_several_attributes_in_each_key(store: Store) -> None:
@@ -554,20 +591,31 @@ def test_what_is_refused_of_tags(store: Store) -> None:
     assert store.refusal("UntagResource", ResourceArn=arn, TagKeys=[])[1] == (
         "Atleast one Tag Key needs to be provided as Input."
     )
-    for tag in (
-        {"Key": "", "Value": ""},
-        {"Key": "k" * 129, "Value": ""},
-        {"Key": "k", "Value": "v" * 257},
-        {"Key": "k!", "Value": ""},
-        {"Key": "aws:k", "Value": ""},
+    wrong_key, wrong_value = (
+        "The Tag Key provided is invalid, Key:",
+        "The Tag Value provided is invalid, Value:",
+    )
+    for tag, told in (
+        ({}, f"{wrong_key} null"),
+        ({"Key": "", "Value": ""}, f"{wrong_key} "),
+        ({"Key": "k" * 129, "Value": ""}, f"{wrong_key} {'k' * 129}"),
+        ({"Key": "k"}, f"{wrong_value} null"),
+        ({"Key": "k", "Value": "v" * 257}, f"{wrong_value} {'v' * 257}"),
+        ({"Key": "k!", "Value": ""}, f"{wrong_key} k!"),
+        ({"Key": "aws:k", "Value": ""}, "Tag Key cannot be prefixed with aws:, Key: aws:k"),
     ):
-        assert store.refusal("TagResource", ResourceArn=arn, Tags=[tag])[0] == "ValidationException"
+        refused = ("ValidationException", told)
+        assert store.refusal("TagResource", ResourceArn=arn, Tags=[tag]) == refused
+        if "Value" in tag and told.startswith(wrong_key):
+            assert store.refusal("UntagResource", ResourceArn=arn, TagKeys=[tag["Key"]]) == refused
     full = [{"Key": "\N{GREEK SMALL LETTER ALPHA}" * 128, "Value": "v" * 256}]
     full += [{"Key": str(number), "Value": ""} for number in range(49)]
     store.call("TagResource", ResourceArn=arn, Tags=full)
-    assert "limit of 50" in str(
-        store.refusal("TagResource", ResourceArn=arn, Tags=[{"Key": "x", "Value": ""}])
-    )
+    too_many = "Number of Tags exceed the current limit for the provided ResourceArn"
+    one_more = store.refusal("TagResource", ResourceArn=arn, Tags=[{"Key": "x", "Value": ""}])
+    assert one_more == ("ValidationException", too_many)
+    keys = [str(number) for number in range(51)]
+    assert store.refusal("UntagResource", ResourceArn=arn, TagKeys=keys)[1] == too_many
 
 
 # Time to live, limits, endpoints
@@ -591,11 +639,9 @@ def test_time_to_live_is_switched_on_and_off_once(store: Store) -> None:
     assert store.call("DescribeTimeToLive", TableName="users") == {
         "TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": "ttl"}
     }
-    for attribute in ("ttl", "other"):
-        assert (
-            store.refusal("UpdateTimeToLive", **update(True, attribute))[1] == "TimeToLive is already enabled"
-        )
-    assert "different" in str(store.refusal("UpdateTimeToLive", **update(False, "other")))
+    assert store.refusal("UpdateTimeToLive", **update(True, "ttl"))[1] == "TimeToLive is already enabled"
+    for enabled in (True, False):
+        assert "different" in str(store.refusal("UpdateTimeToLive", **update(enabled, "other")))
     store.call("UpdateTimeToLive", **update(False, "ttl"))
     assert store.call("DescribeTimeToLive", TableName="users") == described
     for attribute in ("", "a" * 256):

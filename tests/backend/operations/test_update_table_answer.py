@@ -63,7 +63,6 @@ PROVISIONED_INDEX = {
             {"StreamSpecification": {"StreamEnabled": False}},
             ["StreamSpecification", "LatestStreamArn"],
         ),
-        ({}, {"DeletionProtectionEnabled": True}, ["DeletionProtectionEnabled"]),
         ({}, {"TableClass": "STANDARD_INFREQUENT_ACCESS"}, ["TableClassSummary"]),
         ({}, {"OnDemandThroughput": {"MaxReadRequestUnits": 9}}, ["OnDemandThroughput"]),
     ],
@@ -72,6 +71,18 @@ def test_a_setting_is_the_new_one_at_once(update, table, change, members):
     answer, described = update(table, **change)
     assert answer["TableStatus"] == "UPDATING"
     assert {name: answer.get(name) for name in members} == {name: described.get(name) for name in members}
+
+
+@pytest.mark.parametrize(
+    ("change", "member"),
+    [
+        ({"DeletionProtectionEnabled": True}, {"DeletionProtectionEnabled": True}),
+        ({"SSESpecification": {"Enabled": True}}, {"SSEDescription": {"Status": "UPDATING"}}),
+    ],
+)
+def test_protection_and_encryption_leave_the_table_active(update, change, member):
+    answer, _ = update({}, **change)
+    assert {**answer, "TableStatus": "ACTIVE", **member} == answer
 
 
 def test_whoever_enables_a_stream_finds_its_arn_in_the_answer(update):
