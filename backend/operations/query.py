@@ -83,13 +83,12 @@ def _start(source: Source, start: Item, key: KeyCondition) -> bytes:
                 "The provided starting key is outside query boundaries based on provided conditions"
             )
         return storage_key
-    is_exact = len(key.sort) == len(source.schema.sort_attributes) and all(
-        test.operator == "=" for test in key.sort
-    )
-    if not is_exact and not _sort_matches(source, start, key):
+    # An index may have many rows of one key.
+    is_one_row = source.index is None and key.sort[0].operator == "="
+    if not is_one_row and not _sort_matches(source, start, key):
         raise validation_error("The provided starting key does not match the range key predicate")
     # In these words, a starting key of another partition is refused under any condition on sort keys.
-    if is_exact or not is_inside:
+    if is_one_row or not is_inside:
         raise validation_error("The query can return at most one row and cannot be restarted")
     return storage_key
 

@@ -112,6 +112,35 @@ def test_the_last_key_of_an_index_has_both_keys(music):
     assert numbers(rest) == [4, 3, 2, 1, 0]
 
 
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize(
+    ("index", "condition", "partition"), [("by-genre", "genre = :p", "rock"), ("by-year", "pk = :p", "a")]
+)
+def test_rows_of_one_index_key_are_many_and_come_page_by_page(music, index, condition, partition, forward):
+    same_year = {3, 4, 5}
+    for number in same_year:
+        music("PutItem", TableName="music", Item={**song(number), "year": {"N": "1990"}})
+    found: list[int] = []
+    start: dict = {}
+    while True:
+        answer = by_genre(
+            music,
+            f"{condition} AND #y = :y",
+            IndexName=index,
+            ExpressionAttributeNames={"#y": "year"},
+            ExpressionAttributeValues={":p": {"S": partition}, ":y": {"N": "1990"}},
+            Limit=1,
+            ScanIndexForward=forward,
+            **start,
+        )
+        found += numbers(answer)
+        if "LastEvaluatedKey" not in answer:
+            break
+        start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+    assert len(found) == len(same_year)
+    assert set(found) == same_year
+
+
 @pytest.mark.parametrize(
     ("start", "message"),
     [
