@@ -74,12 +74,18 @@ def test_every_daxsim_command_of_the_readme_exists() -> None:
     assert commands <= set(main._COMMANDS)
 
 
+PROGRAM = re.compile(r"```python\n((?:(?!```).)*)```\n\nIt prints\n\n```\n(.*?)```", re.DOTALL)
+
+
 @pytest.mark.live
-def test_the_program_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    readme = (ROOT / "README.md").read_text()
-    program, *_ = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    printed, *_ = re.findall(r"It prints\n\n```\n(.*?)```", readme, re.DOTALL)
-    with local_cluster(nodes=3) as cluster:
-        program = program.replace("http://127.0.0.1:8000", cluster.store_endpoint)
-        exec(program.replace("http://127.0.0.1:8111", cluster.endpoint), {})
-    assert capsys.readouterr().out == printed
+@pytest.mark.parametrize(("page", "programs"), [("README.md", 1), ("docs/store.md", 2)])
+def test_the_programs_that_tell_what_they_print_print_it(
+    capsys: pytest.CaptureFixture[str], page: str, programs: int
+) -> None:
+    found = PROGRAM.findall((ROOT / page).read_text())
+    assert len(found) == programs
+    for program, printed in found:
+        with local_cluster(nodes=3, ttl_delay=0.0) as cluster:
+            program = program.replace("http://127.0.0.1:8000", cluster.store_endpoint)
+            exec(program.replace("http://127.0.0.1:8111", cluster.endpoint), {})
+        assert capsys.readouterr().out == printed
