@@ -20,6 +20,13 @@ from backend.storage.base import Storage
 from backend.storage.memory import MemoryStorage
 
 TABLE = "models"
+COMPARISONS = {
+    "=": Decimal.__eq__,
+    "<": Decimal.__lt__,
+    "<=": Decimal.__le__,
+    ">": Decimal.__gt__,
+    ">=": Decimal.__ge__,
+}
 NUMBERS = ["-10", "-1.5", "0", "1", "2", "3.25", "20", "100"]
 
 partitions = st.sampled_from(["a", "b", "a\x00", "ü"])
@@ -264,7 +271,7 @@ class EngineAgainstModel(RuleBasedStateMachine):
 
     @rule(
         partition=partitions,
-        operator=st.sampled_from(["=", "<", "<=", ">", ">="]),
+        operator=st.sampled_from(list(COMPARISONS)),
         bound=sorts,
         limit=st.integers(1, 4),
         forward=st.booleans(),
@@ -277,17 +284,10 @@ class EngineAgainstModel(RuleBasedStateMachine):
             Limit=limit if operator != "=" else 10,
             ScanIndexForward=forward,
         )
-        tests = {
-            "=": Decimal.__eq__,
-            "<": Decimal.__lt__,
-            "<=": Decimal.__le__,
-            ">": Decimal.__gt__,
-            ">=": Decimal.__ge__,
-        }
         expected = [
             item
             for item in self.model.values()
-            if item["pk"]["S"] == partition and tests[operator](number(item["sk"]), Decimal(bound))
+            if item["pk"]["S"] == partition and COMPARISONS[operator](number(item["sk"]), Decimal(bound))
         ]
         assert found == sorted(expected, key=lambda item: number(item["sk"]), reverse=not forward)
 
@@ -335,13 +335,19 @@ class EngineAgainstModel(RuleBasedStateMachine):
         assert near == sorted(near, reverse=not forward)
         assert unordered(found) == unordered(expected)
 
-    @rule(far=words.filter(bool), bound=sorts, limit=st.integers(1, 3), forward=st.booleans())
-    def query_global_index(self, far, bound, limit, forward):
+    @rule(
+        far=words.filter(bool),
+        operator=st.sampled_from(list(COMPARISONS)),
+        bound=sorts,
+        limit=st.integers(1, 3),
+        forward=st.booleans(),
+    )
+    def query_global_index(self, far, operator, bound, limit, forward):
         self.time += self.lag
         found = self.pages(
             "Query",
             IndexName="by-far",
-            KeyConditionExpression="far = :far AND score >= :score",
+            KeyConditionExpression=f"far = :far AND score {operator} :score",
             ExpressionAttributeValues={":far": {"S": far}, ":score": {"N": bound}},
             Limit=limit,
             ScanIndexForward=forward,
@@ -349,7 +355,7 @@ class EngineAgainstModel(RuleBasedStateMachine):
         expected = [
             item
             for item in self.rows("by-far")
-            if item["far"]["S"] == far and number(item["score"]) >= Decimal(bound)
+            if item["far"]["S"] == far and COMPARISONS[operator](number(item["score"]), Decimal(bound))
         ]
         scores = [number(item["score"]) for item in found]
         assert scores == sorted(scores, reverse=not forward)
