@@ -326,10 +326,8 @@ def _first_screen(cluster: LiveCluster, with_samples: bool) -> None:
         f"\n  item TTL {_seconds(config.item_ttl, 'entries never expire')}"
         f", query TTL {_seconds(config.query_ttl, 'results are not cached')}, {_capacity(config)}"
     )
-    if config.data_dir is not None:
-        console.print(f"  tables and items are kept in {config.data_dir}")
-    if config.throttling:
-        console.print("  the store throttles as DynamoDB does; daxsim status --store tells what and where")
+    for line in _told_of_the_store(config):
+        console.print(Text(f"  {line}"))
     if with_samples:
         console.print(f"  sample tables: {', '.join(table.name for table in sample_data.TABLES)}")
     console.print("\nTry it, with any credentials (python, pip install boto3):\n")
@@ -363,6 +361,20 @@ def _addresses(cluster: LiveCluster) -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     for name, url, what in rows:
         yield f"  {name:<{widths[0]}}  {url:<{widths[1]}}  {what}"
+
+
+def _told_of_the_store(config: ClusterConfig) -> Iterator[str]:
+    """What is not as in a store without options, and might surprise who forgot the options."""
+    if config.data_dir is not None:
+        yield f"tables and items are kept in {config.data_dir}"
+    if config.throttling:
+        yield "the store throttles as DynamoDB does; daxsim status --store tells what and where"
+    if config.gsi_lag:
+        yield f"global secondary indexes follow {config.gsi_lag:g} s after a write"
+    if config.stale_reads:
+        yield f"eventually consistent reads of the store see states up to {config.stale_reads:g} s old"
+    if config.ttl_delay != _DEFAULTS.ttl_delay:
+        yield f"expired items are removed {config.ttl_delay:g} s after their time to live"
 
 
 def _seconds(seconds: float, at_zero: str) -> str:

@@ -19,6 +19,8 @@ import pytest
 from botocore.config import Config
 
 from cluster.cli import main
+from cluster.cli.up import _told_of_the_store
+from cluster.config import ClusterConfig
 
 Up = Callable[..., tuple[subprocess.Popen[str], dict[str, Any]]]
 PRODUCT = '{"Id": {"N": "101"}}'
@@ -111,6 +113,18 @@ def test_the_first_screen_fits_a_terminal_and_its_program_runs() -> None:
     assert [each.stdout.splitlines()[-1] for each in ran] == ["store", "item-cache"]
     assert "Mountain bicycle" in ran[0].stdout
     assert "sample tables: ProductCatalog, DocumentRevisions, GameScores, Settings" in "\n".join(lines)
+
+
+def test_the_first_screen_tells_how_the_store_differs_from_one_without_options() -> None:
+    assert list(_told_of_the_store(ClusterConfig())) == []
+    changed = ClusterConfig(data_dir="d", throttling=True, gsi_lag=1.5, stale_reads=2.0, ttl_delay=0.0)
+    assert list(_told_of_the_store(changed)) == [
+        "tables and items are kept in d",
+        "the store throttles as DynamoDB does; daxsim status --store tells what and where",
+        "global secondary indexes follow 1.5 s after a write",
+        "eventually consistent reads of the store see states up to 2 s old",
+        "expired items are removed 0 s after their time to live",
+    ]
 
 
 def test_settings_reach_the_nodes(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
