@@ -182,11 +182,12 @@ class ConstraintCompiler:
 
 
 def check_table_reference(value: Any, path: Path, violations: Violations) -> None:
-    """A table name or ARN. The empty text ends the checks: the service says nothing else then."""
+    """A table name or ARN."""
     if is_table_reference(value):
         return
     if value == "":
-        raise collected([violation("", path, "Member must have length greater than or equal to 1")])
+        violations.append(violation("", path, "Member must have length greater than or equal to 1"))
+        return
     violations.extend(violation(value, path, constraint) for constraint in name_violations(value))
 
 

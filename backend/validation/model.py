@@ -63,9 +63,10 @@ MEMBER_ORDER: Mapping[str, tuple[str, ...]] = {
         "Select", "IndexName", "TotalSegments", "ReturnConsumedCapacity", "TableName", "ConditionalOperator",
         "ScanFilter", "Segment", "Limit", "AttributesToGet",
     ),
+    "TransactWriteItemsInput": ("ClientRequestToken",),
     "UpdateItemInput": (
-        "ReturnConsumedCapacity", "TableName", "ReturnItemCollectionMetrics", "ReturnValues", "Key",
-        "ConditionalOperator", "Expected", "AttributeUpdates",
+        "ReturnConsumedCapacity", "TableName", "ReturnItemCollectionMetrics", "ReturnValues",
+        "ConditionalOperator", "Key", "Expected", "AttributeUpdates",
     ),
     "UpdateTableInput": ("TableName", "ProvisionedThroughput", "BillingMode", "GlobalSecondaryIndexUpdates"),
 }  # fmt: skip

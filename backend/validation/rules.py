@@ -246,8 +246,16 @@ _LONE: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 
 
+_EMPTY_NAME = re.compile(r"Value '' at '(?:.+\.)?tableName' .+ equal to 1")
+
+
 def reworded(operation: str, violations: list[str]) -> list[str]:
-    """The collected violations as this operation words them."""
+    """The collected violations as this operation words them.
+
+    An empty table name is all that is told, unless something is missing.
+    """
+    if len(violations) > 1 and not any(told.startswith("Value null") for told in violations):
+        violations = [told for told in violations if _EMPTY_NAME.match(told)][:1] or violations
     if operation in _LONE and len(violations) == 1:
         told, instead = _LONE[operation]
         return [told.sub(instead, violations[0])]

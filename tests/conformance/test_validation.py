@@ -299,6 +299,25 @@ def test_an_empty_name_is_all_that_is_told(dynamodb: Any) -> None:
     assert refused == collected(at("tableName", "", "Member must have length greater than or equal to 1"))
 
 
+def test_an_empty_name_is_told_with_what_is_missing(dynamodb: Any) -> None:
+    empty = at("tableName", "", "Member must have length greater than or equal to 1")
+    update = {"TableName": "", "AttributeUpdates": {}, "ConditionalOperator": "XOR"}
+    refused = dynamodb.refusal("UpdateItem", **update)
+    operator = at("conditionalOperator", "XOR", "Member must satisfy enum value set: [OR, AND]")
+    assert refused == collected(empty, operator, missing("key"))
+
+
+def test_a_token_is_told_before_the_rest(dynamodb: Any) -> None:
+    action = {"Delete": {"TableName": "abc", "Key": {}}}
+    refused = dynamodb.refusal(
+        "TransactWriteItems", TransactItems=[action], ClientRequestToken="x" * 37, ReturnConsumedCapacity="hi"
+    )
+    assert refused == collected(
+        at("clientRequestToken", "x" * 37, "Member must have length less than or equal to 36"),
+        at("returnConsumedCapacity", "hi", "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"),
+    )
+
+
 @pytest.mark.store_only
 @pytest.mark.parametrize("operation", TABLE_OPERATIONS)
 def test_operations_on_tables_word_a_length_in_their_own_way(dynamodb: Any, operation: str) -> None:
