@@ -11,7 +11,8 @@ Rules:
   loop adds nothing to it, and `window` seconds after the disk was free at the latest. One writer alone waits
   for one flush, and many share it;
 * with a window of 0 every operation that changes something has a group of its own;
-* after a failure everything is refused: memory holds what the directory does not.
+* after a failure everything is refused: memory holds what the directory does not. So it is from the moment
+  that the end is asked for.
 """
 
 from __future__ import annotations
@@ -102,9 +103,11 @@ class GroupCommit:
         self._folder = ThreadPoolExecutor(1, "daxsim-fold")
 
     def check(self) -> None:
-        """Raises ServiceError (InternalServerError) when the storage has failed."""
+        """Raises ServiceError (InternalServerError) when the storage has failed, or was told to close."""
         if self._storage.failure is not None:
             raise _refusal(self._storage.failure)
+        if self._closed:
+            raise _refusal("the data directory is closed")
 
     def ticket(self) -> asyncio.Future[None] | None:
         """A future that is done when all changes made so far are durable; None when they are.
@@ -204,7 +207,7 @@ class GroupCommit:
     # Ending
 
     async def close(self) -> None:
-        """Make everything durable and close the storage. Closing twice is harmless."""
+        """Make everything durable that was begun, and close the storage. Closing twice is harmless."""
         if self._closed:
             return
         self._closed = True
@@ -222,5 +225,5 @@ class GroupCommit:
         self._folder.shutdown()
 
 
-def _refusal(failure: BaseException) -> ServiceError:
-    return ServiceError("InternalServerError", f"Nothing more is accepted: {failure}", status=500)
+def _refusal(why: object) -> ServiceError:
+    return ServiceError("InternalServerError", f"Nothing more is accepted: {why}", status=500)

@@ -35,11 +35,11 @@ class DataDirectory:
     def __init__(self, path: Path) -> None:
         """Raises DirectoryRefused."""
         self.path = path
-        if path.exists() and not path.is_dir():
-            raise DirectoryRefused(path, "is no directory")
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._descriptor = _lock(path)
+        except FileExistsError as failure:
+            raise DirectoryRefused(path, "is no directory") from failure
         except OSError as failure:
             raise DirectoryRefused(path, f"cannot be used: {failure.strerror}") from failure
         try:
@@ -61,7 +61,9 @@ class DataDirectory:
         marker = self._marker()
         if marker.get("format") != FORMAT:
             raise DirectoryRefused(
-                self.path, f"has format {marker.get('format')}; this daxsim reads format {FORMAT}"
+                self.path,
+                f"has format {marker.get('format')}, and this daxsim reads format {FORMAT}: "
+                "use the daxsim that made it, or give an empty or a new one",
             )
         return marker.get("state") == "new"
 

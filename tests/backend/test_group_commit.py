@@ -186,6 +186,25 @@ async def test_a_close_makes_durable_what_nobody_waits_for(path):
     assert durable.kept() == {"a"}
 
 
+async def test_from_a_close_on_everything_is_refused_and_nothing_waits(path):
+    durable = Durable(path)
+    await durable.create()
+    durable.storage.gate.clear()
+    begun = durable.put("begun")
+    await turns()
+    closing = asyncio.ensure_future(durable.backend.close())
+    await turns()
+    while_closing = [durable.put("late"), durable.get("begun")]
+    await turns()
+    durable.storage.gate.set()
+    await closing
+    assert await begun == {}
+    for answer in (*while_closing, durable.put("later"), durable.get("begun")):
+        with pytest.raises(ServiceError, match="Nothing more is accepted: the data directory is closed"):
+            await asyncio.wait_for(answer, 5)
+    assert durable.kept() == {"begun"}
+
+
 async def test_a_close_ends_the_threads(path):
     before = threading.active_count()
     durable = Durable(path)

@@ -253,11 +253,12 @@ def test_what_is_no_directory_is_refused(path):
         DurableStorage(path)
 
 
-def test_another_format_is_refused(path):
+@pytest.mark.parametrize("other", [1, 7])
+def test_another_format_is_refused(path, other):
     filled(path)
     marker = path / MARKER
-    marker.write_bytes(marker.read_bytes().replace(b'"format":2', b'"format":7'))
-    refused(path, "has format 7; this daxsim reads format 2")
+    marker.write_bytes(marker.read_bytes().replace(b'"format":2', b'"format":%d' % other))
+    refused(path, f"has format {other}, and this daxsim reads format 2: use the daxsim that made it, or give")
 
 
 def test_a_broken_marker_is_refused(path):
