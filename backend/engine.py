@@ -63,7 +63,8 @@ class Engine:
     def execute(self, operation: str, request: Request) -> Response:
         """Run `operation` (`"GetItem"`) and return its response, both in the shape of botocore's model.
 
-        Raises ServiceError, and nothing else, for whatever a request may hold.
+        Raises ServiceError, and nothing else, for whatever a request of the model's types may hold; whoever
+        took it from a wire has checked those (`backend.validation.shapes.decode`).
         """
         found = self._operations.get(operation)
         if found is None:

@@ -3,7 +3,7 @@
 The rules of this file:
 
 * Nodes are frozen, hashable when their constants are, and can be built directly: a parser of expression
-  text, the legacy parameters and the binary wire all produce them, `printing` turns them back into text.
+  text, the legacy parameters and PartiQL statements all produce them.
 * A path is a tuple of attribute names and list indexes, `("a", 0, "b.c")` for `a[0].#n`. A name is never
   split. In a tree fresh from the text, a name that begins with `#` is a placeholder, because no bare name
   can; `paths.resolve` replaces it. In every other tree a name is a name.

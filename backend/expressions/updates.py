@@ -15,6 +15,7 @@ from functools import lru_cache
 from backend.errors import ServiceError, validation_error
 from backend.expressions import ast, paths
 from backend.expressions.application import Change
+from backend.expressions.charges import charge
 from backend.expressions.checks import (
     UPDATE_FUNCTIONS,
     check_count,
@@ -72,6 +73,11 @@ class Update:
         self._values = values
         self._projection = projection
         self._legacy = legacy
+
+    @property
+    def charge(self) -> int:
+        """The bytes that UpdateItem charges its actions; AttributeUpdates cost nothing."""
+        return 0 if self._legacy else charge(self.tree, self._values)
 
     def check_attributes(self, schema: KeySchema, indexes: Mapping[str, KeySchema]) -> None:
         """Refuse to update a key, or an index key in a way that no item could make right.

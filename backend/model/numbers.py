@@ -106,11 +106,6 @@ def _overflow() -> ServiceError:
     )
 
 
-def to_decimal(text: str) -> Decimal:
-    """The exact value of a canonical number."""
-    return Decimal(text)
-
-
 def add(augend: str, addend: str) -> str:
     """The exact sum of two canonical numbers, canonical.
 

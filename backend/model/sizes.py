@@ -17,7 +17,6 @@ from backend.model import numbers
 from backend.protocol import AttributeValue, Item
 
 MAX_ITEM_BYTES = 400 * 1024
-MAX_PAGE_BYTES = 1024 * 1024
 COLLECTION_BYTES = 3
 ELEMENT_BYTES = 1
 

@@ -42,12 +42,6 @@ _NAME_KEYS = (
 )
 
 
-def raise_violations(violations: Violations) -> None:
-    """Raise the collected message when there is anything to tell."""
-    if violations:
-        raise collected(violations)
-
-
 def collected(violations: Violations) -> ServiceError:
     told = violations[:MAX_VIOLATIONS]
     plural = "s" if len(told) > 1 else ""

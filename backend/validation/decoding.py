@@ -5,7 +5,7 @@ Rules:
 * Every decoder returns its argument when nothing had to change; it never changes its argument.
 * Unknown members and members that are null are dropped. A null inside a list or a map stays, for the
   constraint checks to name; a null attribute value becomes `{}`, which the attribute value rules refuse.
-* Blobs arrive as base64 text (`json=True`) or as bytes (a request built in process or from another wire).
+* Blobs arrive as base64 text and become bytes.
 
 The whole request is type-checked before anything else is said about it.
 """
@@ -127,14 +127,6 @@ def decode_base64(value: Any) -> bytes:
     return content
 
 
-def decode_bytes(value: Any) -> bytes:
-    if type(value) is bytes:
-        return value
-    if isinstance(value, (bytearray, memoryview)):
-        return bytes(value)
-    raise _refuse_blob(value)
-
-
 def list_decoder(element: Decoder, *, nested: bool = False) -> Decoder:
     unexpected = _UNEXPECTED_GENERIC if nested else _UNEXPECTED_FIELD
 
@@ -189,16 +181,16 @@ def _refuse_structure(value: Any, name: str, unexpected: str) -> ServiceError:
 class AttributeValues:
     """Decoders of attribute values, by hand rather than from the model: they are most of every request."""
 
-    def __init__(self, decode_blob: Decoder) -> None:
+    def __init__(self) -> None:
         self._decoders: Mapping[str, Callable[[Any, int], Any]] = {
             "S": lambda content, depth: decode_string(content),
             "N": lambda content, depth: decode_string(content),
-            "B": lambda content, depth: decode_blob(content),
+            "B": lambda content, depth: decode_base64(content),
             "BOOL": lambda content, depth: decode_boolean(content),
             "NULL": lambda content, depth: decode_boolean(content),
             "SS": self._set_decoder(decode_string, "string"),
             "NS": self._set_decoder(decode_string, "number"),
-            "BS": self._set_decoder(decode_blob, "binary"),
+            "BS": self._set_decoder(decode_base64, "binary"),
             "L": self._list,
             "M": self._map,
         }
@@ -282,10 +274,9 @@ class AttributeValues:
 class DecoderCompiler:
     """Builds the decoder of any shape of a model; each structure is built once, recursive ones included."""
 
-    def __init__(self, model: Model, *, json: bool) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
-        self._blob = decode_base64 if json else decode_bytes
-        self._values = AttributeValues(self._blob)
+        self._values = AttributeValues()
         self._structures: dict[tuple[str, bool], Decoder] = {}
 
     def structure(self, name: str) -> Decoder:
@@ -312,7 +303,7 @@ class DecoderCompiler:
         scalars: Mapping[str, Decoder] = {
             "string": decode_string,
             "boolean": decode_boolean,
-            "blob": self._blob,
+            "blob": decode_base64,
             "double": decode_double,
             "float": decode_double,
             "timestamp": decode_double,

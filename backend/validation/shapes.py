@@ -30,7 +30,7 @@ class _Plan:
 
     def __init__(self, operation: str, service: Model) -> None:
         request = service.input_of(operation)
-        self.decode = DecoderCompiler(service, json=True).structure(request)
+        self.decode = DecoderCompiler(service).structure(request)
         self.checker: Checker | None = ConstraintCompiler(service).structure(request)
         self.refuse = RefusalCompiler(service).structure(request)
         self.early = rules.EARLY.get(operation, ())
@@ -76,14 +76,6 @@ def decode(operation: str, parsed: Any) -> Request:
     return request
 
 
-def conform(operation: str, request: Any) -> Request:
-    """The same for a request that was not JSON, where blobs are bytes: of the binary wire, or in process."""
-    if type(request) is not dict:
-        raise serialization_error()
-    conformed: Request = _native_decoder(operation)(request)
-    return conformed
-
-
 def decode_response(operation: str, parsed: Any) -> Response:
     """The response in `parsed` JSON of a DynamoDB-compatible endpoint, base64 turned into bytes."""
     if type(parsed) is not dict:
@@ -104,7 +96,7 @@ def decode_error_fields(parsed: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def _error_field_decoders() -> Mapping[str, Decoder]:
     dynamodb = model("dynamodb")
-    compiler = DecoderCompiler(dynamodb, json=True)
+    compiler = DecoderCompiler(dynamodb)
     return {
         name: compiler.member(reference["shape"])
         for error in dynamodb.errors()
@@ -114,15 +106,9 @@ def _error_field_decoders() -> Mapping[str, Decoder]:
 
 
 @cache
-def _native_decoder(operation: str) -> Decoder:
-    service = _model(operation)
-    return DecoderCompiler(service, json=False).structure(service.input_of(operation))
-
-
-@cache
 def _output_decoder(operation: str) -> Decoder:
     service = _model(operation)
-    return DecoderCompiler(service, json=True).structure(service.output_of(operation))
+    return DecoderCompiler(service).structure(service.output_of(operation))
 
 
 def check(operation: str, request: Request) -> None:

@@ -64,7 +64,6 @@ ALL = (
 )
 
 BY_ID = {method.id: method for method in ALL}
-BY_OPERATION = {method.operation: method for method in ALL if method.operation}
 
 KNOWN_UNSUPPORTED = {
     785068263: "methods",

@@ -52,12 +52,6 @@ def _from_decimal_fraction(exponent: int, mantissa: int) -> str:
     return model.canonical(f"{mantissa}E{exponent}")
 
 
-def is_number(value: Any) -> bool:
-    """Whether a decoded item is one of the encodings of a number."""
-    kind = type(value)
-    return kind is int or kind is float or kind is cbor.DecimalFraction
-
-
 def to_cbor(number: str) -> bytes:
     """The encoding of a number, given as canonical text or as any decimal text of a store."""
     small = _SMALL.get(number)

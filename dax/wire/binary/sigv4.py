@@ -100,27 +100,3 @@ def authorize(
     to_sign = "\n".join((ALGORITHM, timestamp, scope, request_hash)).encode()
     signed = signature(secret, date, region, to_sign).decode()
     return Authorization(access_key, signed, to_sign, session_token, user_agent)
-
-
-def load_credentials(text: str) -> Credentials:
-    """Credentials out of a file in the form of `~/.aws/credentials`, every profile in it.
-
-    Raises `ValueError`, naming the profile, for one that lacks its access key id or its secret.
-    """
-    import configparser
-
-    parser = configparser.RawConfigParser()
-    try:
-        parser.read_string(text)
-    except configparser.Error as failure:
-        raise ValueError(f"not a credentials file: {failure}") from None
-    credentials = {}
-    for profile in parser.sections():
-        section = parser[profile]
-        try:
-            credentials[section["aws_access_key_id"].strip()] = section["aws_secret_access_key"].strip()
-        except KeyError as missing:
-            raise ValueError(f"profile {profile} has no {missing.args[0]}") from None
-    if not credentials:
-        raise ValueError("no profile in the credentials file")
-    return credentials

@@ -8,7 +8,7 @@ import pytest
 
 from backend.errors import ServiceError
 from backend.model.values import MAX_NESTING
-from backend.validation.shapes import conform, decode, decode_response
+from backend.validation.shapes import decode, decode_response
 
 SCALARS = (True, False, 23, -2147483648, 2147483648, 34.56)
 GENERIC = (
@@ -192,17 +192,6 @@ def test_bottomless_nesting_is_read_as_far_as_its_refusal_needs() -> None:
         [read] = read["L"]
         levels += 1
     assert MAX_NESTING < levels < 100
-
-
-def test_a_request_of_another_wire_has_bytes() -> None:
-    request = {"TableName": "t", "Key": {"a": {"B": b"x"}}, "Unknown": 1}
-    assert conform("GetItem", request) == {"TableName": "t", "Key": {"a": {"B": b"x"}}}
-    assert conform("GetItem", {"Key": {"a": {"B": bytearray(b"x")}}}) == {"Key": {"a": {"B": b"x"}}}
-    with pytest.raises(ServiceError, match="only base-64"):
-        conform("GetItem", {"Key": {"a": {"B": "eA=="}}})
-    with pytest.raises(ServiceError) as refused:
-        conform("GetItem", None)
-    assert refused.value.code == "SerializationException"
 
 
 def test_responses_are_read_by_their_own_shape() -> None:

@@ -65,24 +65,3 @@ def test_other_scopes(captured, old, new, message):
     changed = replace(captured, string_to_sign=captured.string_to_sign.replace(old, new))
     with pytest.raises(ServiceError, match=message):
         sigv4.verify(changed, CREDENTIALS, NOW)
-
-
-def test_credentials_of_a_file():
-    text = (
-        "[default]\naws_access_key_id = A\naws_secret_access_key=s1\n"
-        "[other]\naws_access_key_id=B\naws_secret_access_key = s2/=+\n"
-    )
-    assert sigv4.load_credentials(text) == {"A": "s1", "B": "s2/=+"}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no profile"),
-        ("[p]\naws_access_key_id=A", "profile p has no aws_secret"),
-        ("x", "not a credentials"),
-    ],
-)
-def test_what_is_no_credentials_file(text, message):
-    with pytest.raises(ValueError, match=message):
-        sigv4.load_credentials(text)
