@@ -78,7 +78,7 @@ PROGRAM = re.compile(r"```python\n((?:(?!```).)*)```\n\nIt prints\n\n```\n(.*?)`
 
 
 @pytest.mark.live
-@pytest.mark.parametrize(("page", "programs"), [("README.md", 1), ("docs/store.md", 2)])
+@pytest.mark.parametrize(("page", "programs"), [("README.md", 1), ("docs/store.md", 3)])
 def test_the_programs_that_tell_what_they_print_print_it(
     capsys: pytest.CaptureFixture[str], page: str, programs: int
 ) -> None:
