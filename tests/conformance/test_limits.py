@@ -279,6 +279,30 @@ def test_an_update_writes_409600_bytes_of_which_each_action_has_some(
     dynamodb("TransactWriteItems", TransactItems=[{"Update": update(MAX_ITEM)}])
 
 
+def test_what_an_update_writes_is_a_matter_of_its_request(dynamodb: Any, table: str) -> None:
+    """A value counts each time it is used, also where it goes nowhere, and before the condition is asked."""
+    keyed = {"TableName": table, "Key": {"pk": {"S": "k"}}}
+    update = {
+        **keyed,
+        "UpdateExpression": "SET a = if_not_exists(a, :p), b = if_not_exists(b, :p)",
+        "ExpressionAttributeValues": {":p": {"S": "x" * (MAX_ITEM // 2)}},
+    }
+    dynamodb.put(table, {**keyed["Key"], "a": {"S": "a"}, "b": {"S": "b"}})
+    for more in ({}, {"ConditionExpression": "attribute_not_exists(pk)"}):
+        assert dynamodb.invalid("UpdateItem", **update, **more) == UPDATE_TOO_LARGE
+    dynamodb("TransactWriteItems", TransactItems=[{"Update": update}])
+
+
+def test_legacy_updates_are_limited_by_the_item_alone(dynamodb: Any, table: str) -> None:
+    def update(size: int) -> dict[str, Any]:
+        padding = {"S": "x" * (size - len("pk") - len("k") - len("p"))}
+        updates = {"p": {"Action": "PUT", "Value": padding}}
+        return {"TableName": table, "Key": {"pk": {"S": "k"}}, "AttributeUpdates": updates}
+
+    dynamodb("UpdateItem", **update(MAX_ITEM))
+    assert dynamodb.invalid("UpdateItem", **update(MAX_ITEM + 1)) == UPDATE_TOO_LARGE
+
+
 def test_an_update_of_a_list_s_element_costs_a_byte_more(dynamodb: Any, table: str) -> None:
     """The whole list counts as written."""
     key = {"pk": {"S": "k"}}
