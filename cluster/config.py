@@ -23,7 +23,8 @@ MAX_NODES = 11
 _NODE = NodeSettings()
 _THROTTLING = ThrottlingSettings()
 _GROUP_COMMIT = 0.005
-_TTL_DELAY = EngineSettings().ttl_delay
+_ENGINE = EngineSettings()
+_OF_THE_EMBEDDED_STORE = ("throttling", "stale_reads", "gsi_lag", "table_delay", "ttl_delay")
 
 
 class ConfigError(ValueError):
@@ -42,6 +43,8 @@ class ClusterConfig:
     transaction_refresh_delay: seconds between a TransactWriteItems and the background read that caches it.
     replication_delay: seconds that a replication message is under way, on top of the network's latency.
     gsi_lag: seconds until a write reaches the global secondary indexes of the embedded store.
+    table_delay: seconds that a table or index of the embedded store stays CREATING, UPDATING or DELETING;
+        0: until it is next looked at.
     ttl_delay: seconds between an item's time to live and its removal from the embedded store.
     failover_delay: seconds between the death of a primary and the promotion of a replica.
     host: the address to bind to, and the one that discovery gives to clients.
@@ -72,7 +75,8 @@ class ClusterConfig:
     transaction_refresh_delay: float = _NODE.transaction_refresh_delay
     replication_delay: float = 0.0
     gsi_lag: float = 0.0
-    ttl_delay: float = _TTL_DELAY
+    table_delay: float = _ENGINE.table_delay
+    ttl_delay: float = _ENGINE.ttl_delay
     failover_delay: float = 1.0
     host: str = "127.0.0.1"
     port: int = 8111
@@ -105,6 +109,7 @@ class ClusterConfig:
             "replication_delay",
             "transaction_refresh_delay",
             "gsi_lag",
+            "table_delay",
             "ttl_delay",
             "stale_reads",
             "failover_delay",
@@ -127,10 +132,10 @@ class ClusterConfig:
             raise ConfigError(f"backend_url must begin with http:// or https://, not {self.backend_url!r}")
         if self.backend_url is not None and self.data_dir is not None:
             raise ConfigError("data_dir is for the embedded store, and backend_url names another one")
-        of_the_store = self.throttling or self.stale_reads or self.gsi_lag or self.ttl_delay != _TTL_DELAY
-        if self.backend_url is not None and of_the_store:
-            told = "throttling, stale_reads, gsi_lag and ttl_delay are of the embedded store"
-            raise ConfigError(f"{told}, not of a backend_url")
+        for field in fields(self):
+            is_set = field.name in _OF_THE_EMBEDDED_STORE and getattr(self, field.name) != field.default
+            if self.backend_url is not None and is_set:
+                raise ConfigError(f"{field.name} is of the embedded store, not of a backend_url")
         if not 1 <= self.heat_seconds < float("inf"):
             raise ConfigError(f"heat_seconds must be a number of seconds, 1 or more, not {self.heat_seconds}")
         is_tuned = self.heat_seconds != _THROTTLING.heat_seconds
@@ -185,6 +190,7 @@ class ClusterConfig:
         return EngineSettings(
             region=self.region,
             gsi_lag=self.gsi_lag,
+            table_delay=self.table_delay,
             ttl_delay=self.ttl_delay,
             throttling=throttling if self.throttling else None,
             stale_reads=stale_reads if self.stale_reads else None,

@@ -23,8 +23,8 @@ from cluster.lab.timeline import timeline
 from cluster.runtime.live import run
 from cluster.topology import UnknownNode
 
-_NOT_OF_A_STORY = ("host", "port", "store_port")
-"""A story is played on free ports of this machine, or on none."""
+_NOT_OF_A_STORY = ("host", "port", "store_port", "table_delay")
+"""A story is played on free ports of this machine, or on none, and fills its tables at once."""
 
 
 def _settings(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:

@@ -112,6 +112,14 @@ _MANY_ROWS = 100_000
     help="How late a write reaches the global secondary indexes.",
 )
 @click.option(
+    "--table-delay",
+    type=float,
+    default=_DEFAULTS.table_delay,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a table or index stays CREATING, UPDATING or DELETING.",
+)
+@click.option(
     "--ttl-delay",
     type=float,
     default=_DEFAULTS.ttl_delay,
@@ -207,6 +215,8 @@ def up(
         config = ClusterConfig(**settings)
     except ConfigError as error:
         raise click.UsageError(_in_option_names(str(error))) from error
+    if with_samples and config.table_delay:
+        raise click.UsageError("--sample-data fills its tables at once, which --table-delay does not let it")
     try:
         live.run(_serve(config, trace=trace, with_samples=with_samples, as_json=as_json, until_eof=until_eof))
     except ConfigError as error:
@@ -373,6 +383,8 @@ def _told_of_the_store(config: ClusterConfig) -> Iterator[str]:
         yield f"global secondary indexes follow {config.gsi_lag:g} s after a write"
     if config.stale_reads:
         yield f"eventually consistent reads of the store see states up to {config.stale_reads:g} s old"
+    if config.table_delay:
+        yield f"tables and indexes come and go in {config.table_delay:g} s"
     if config.ttl_delay != _DEFAULTS.ttl_delay:
         yield f"expired items are removed {config.ttl_delay:g} s after their time to live"
 

@@ -24,14 +24,19 @@ from dax.settings import NodeSettings
         ({"backend_url": "http://a", "data_dir": "b"}, "data_dir is for the embedded store"),
         ({"stale_reads": -1}, "stale_reads must be a number of seconds, 0 or more, not -1"),
         ({"ttl_delay": -1}, "ttl_delay must be a number of seconds, 0 or more, not -1"),
-        (
-            {"backend_url": "http://a", "throttling": True},
-            "throttling, stale_reads, gsi_lag and ttl_delay are",
-        ),
-        ({"backend_url": "http://a", "gsi_lag": 1.0}, "gsi_lag and ttl_delay are of the embedded store"),
-        (
-            {"backend_url": "http://a", "ttl_delay": 1.0},
-            "ttl_delay are of the embedded store, not of a backend",
+        ({"table_delay": -1}, "table_delay must be a number of seconds, 0 or more, not -1"),
+        *(
+            (
+                {"backend_url": "http://a", name: value},
+                f"{name} is of the embedded store, not of a backend_url",
+            )
+            for name, value in (
+                ("throttling", True),
+                ("stale_reads", 1.0),
+                ("gsi_lag", 1.0),
+                ("table_delay", 1.0),
+                ("ttl_delay", 0.0),
+            )
         ),
         ({"adaptive_capacity": False}, "heat_seconds mean something with throttling only"),
         ({"split_for_heat": False}, "heat_seconds mean something with throttling only"),
@@ -75,8 +80,8 @@ def test_what_concerns_a_node_reaches_it():
 
 
 def test_what_lags_in_the_store_is_told_to_it():
-    settings = ClusterConfig(gsi_lag=1.0, ttl_delay=2.0).engine_settings()
-    assert (settings.gsi_lag, settings.ttl_delay) == (1.0, 2.0)
+    settings = ClusterConfig(gsi_lag=1.0, ttl_delay=2.0, table_delay=3.0).engine_settings()
+    assert (settings.gsi_lag, settings.ttl_delay, settings.table_delay) == (1.0, 2.0, 3.0)
     assert ClusterConfig().engine_settings() == EngineSettings()
 
 

@@ -79,7 +79,11 @@ def test_a_traceback_is_for_those_who_ask(
         (["up", "--backend", "http://a", "--data-dir", "b"], "store, and --backend names another one"),
         (
             ["up", "--backend", "http://a", "--gsi-lag", "1"],
-            "--throttling, --stale-reads, --gsi-lag and --ttl-delay are of",
+            "--gsi-lag is of the embedded store, not of a --b",
+        ),
+        (
+            ["up", "--sample-data", "--table-delay", "1"],
+            "--sample-data fills its tables at once, which --table",
         ),
         (["up", "--no-split-for-heat"], "--adaptive-capacity, --split-for-heat and --heat-seconds mean"),
         (["replay", "t.csv", "--ttl", "nan"], "'--ttl': nan is not a number"),

@@ -117,12 +117,15 @@ def test_the_first_screen_fits_a_terminal_and_its_program_runs() -> None:
 
 def test_the_first_screen_tells_how_the_store_differs_from_one_without_options() -> None:
     assert list(_told_of_the_store(ClusterConfig())) == []
-    changed = ClusterConfig(data_dir="d", throttling=True, gsi_lag=1.5, stale_reads=2.0, ttl_delay=0.0)
+    changed = ClusterConfig(
+        data_dir="d", throttling=True, gsi_lag=1.5, stale_reads=2.0, table_delay=3.0, ttl_delay=0.0
+    )
     assert list(_told_of_the_store(changed)) == [
         "tables and items are kept in d",
         "the store throttles as DynamoDB does; daxsim status --store tells what and where",
         "global secondary indexes follow 1.5 s after a write",
         "eventually consistent reads of the store see states up to 2 s old",
+        "tables and indexes come and go in 3 s",
         "expired items are removed 0 s after their time to live",
     ]
 
