@@ -17,8 +17,9 @@ Source: none of Amazon's; every cost was measured on the service, to the byte.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from backend.expressions import ast
-from backend.expressions.checks import constant_of
 from backend.expressions.scope import Values
 from backend.model.sizes import text_size, value_size
 
@@ -28,29 +29,45 @@ _PATH, _PATH_STEP = 1, 14
 _OPERATION = {"+": 34, "-": 37, "list_append": 37, "if_not_exists": 39}
 
 
-def charge(tree: ast.Update, values: Values) -> int:
-    """The bytes that an update with these values costs. Runtime: linear in the request."""
-    return _UPDATE + sum(_action(action, values) for action in tree.actions)
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What an update costs: bytes that its text fixes, and its values, each as often as it is used."""
+
+    fixed: int = 0
+    used: tuple[str, ...] = ()
+
+    def of(self, values: Values) -> int:
+        """The bytes with these values."""
+        return self.fixed + sum(value_size(values[name]) for name in self.used)
 
 
-def _action(action: ast.Action, values: Values) -> int:
+def charge(tree: ast.Update) -> Charge:
+    """The charge of a tree in which names are resolved and values are placeholders."""
+    used: list[str] = []
+    fixed = _UPDATE + sum(_action(action, used) for action in tree.actions)
+    return Charge(fixed, tuple(used))
+
+
+def _action(action: ast.Action, used: list[str]) -> int:
     first, *below = action.path.elements
     target = _element(first) + sum(_TARGET_STEP + _element(element) for element in below)
     if isinstance(action, ast.Remove | ast.Delete):
         return _REMOVAL + target
-    return _WRITE + target + _operand(action.value, values)
+    return _WRITE + target + _operand(action.value, used)
 
 
-def _operand(operand: ast.Operand | ast.Arithmetic, values: Values) -> int:
+def _operand(operand: ast.Operand | ast.Arithmetic, used: list[str]) -> int:
     if isinstance(operand, ast.Path):
         return _PATH + sum(_PATH_STEP + _element(element) for element in operand.elements)
     if isinstance(operand, ast.Arithmetic):
-        sides = (operand.left, operand.right)
-        return _OPERATION[operand.operator] + sum(_operand(side, values) for side in sides)
+        return _OPERATION[operand.operator] + _operand(operand.left, used) + _operand(operand.right, used)
     if isinstance(operand, ast.Function):
-        return _OPERATION[operand.name] + sum(_operand(one, values) for one in operand.arguments)
-    value = constant_of(operand, values)
-    return 0 if value is None else value_size(value)
+        # Whatever else is called like a function is refused before it is charged.
+        called = _OPERATION.get(operand.name, 0)
+        return called + sum(_operand(one, used) for one in operand.arguments)
+    if isinstance(operand, ast.Placeholder):
+        used.append(operand.name)
+    return 0
 
 
 def _element(element: str | int) -> int:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from backend.errors import ServiceError, validation_error
 from backend.expressions import ast, paths
 from backend.expressions.application import Change
-from backend.expressions.charges import charge
+from backend.expressions.charges import Charge, charge
 from backend.expressions.checks import (
     UPDATE_FUNCTIONS,
     check_count,
@@ -50,12 +50,13 @@ _TYPE_NAMES = {
 }
 _SETS = frozenset(("SS", "NS", "BS"))
 _NO_VALUES: Values = {}
+_NO_CHARGE = Charge()
 
 
 class Update:
     """The actions of one request, bound to its values."""
 
-    __slots__ = ("_legacy", "_nested", "_projection", "_values", "top_level_names", "tree")
+    __slots__ = ("_charge", "_legacy", "_nested", "_projection", "_values", "top_level_names", "tree")
 
     def __init__(
         self,
@@ -63,11 +64,13 @@ class Update:
         values: Values,
         projection: Projection,
         nested: tuple[ast.Path, ...] = (),
+        charge: Charge = _NO_CHARGE,
         *,
         legacy: bool,
     ) -> None:
         """`nested` are the paths in the tree that lead into attributes."""
         self.tree = tree
+        self._charge = charge
         self._nested = nested
         self.top_level_names = projection.top_level_names
         self._values = values
@@ -76,8 +79,8 @@ class Update:
 
     @property
     def charge(self) -> int:
-        """The bytes that UpdateItem charges its actions; AttributeUpdates cost nothing."""
-        return 0 if self._legacy else charge(self.tree, self._values)
+        """The bytes that UpdateItem charges its actions: those of an UpdateExpression alone."""
+        return self._charge.of(self._values)
 
     def check_attributes(self, schema: KeySchema, indexes: Mapping[str, KeySchema]) -> None:
         """Refuse to update a key, or an index key in a way that no item could make right.
@@ -160,7 +163,9 @@ def update(text: str, scope: Scope) -> Update:
         assert types is not None, "an undefined value is an error"
         remember(compiled.passed, types)
     scope.use(compiled.aliases, compiled.placeholders)
-    return Update(compiled.tree, scope.values, compiled.projection, compiled.nested, legacy=False)
+    return Update(
+        compiled.tree, scope.values, compiled.projection, compiled.nested, compiled.charge, legacy=False
+    )
 
 
 def from_actions(actions: tuple[ast.Action, ...]) -> Update:
@@ -187,6 +192,7 @@ class _Compiled:
     tree: ast.Update
     projection: Projection
     nested: tuple[ast.Path, ...]
+    charge: Charge
     aliases: frozenset[str]
     placeholders: tuple[str, ...]
     passed: set[tuple[str, ...]]
@@ -206,6 +212,7 @@ def _compiled(text: str, names_key: tuple[tuple[str, str], ...]) -> _Compiled | 
         tree=resolved,
         projection=Projection(action.path for action in resolved.actions),
         nested=_nested(resolved),
+        charge=charge(resolved),
         aliases=frozenset(
             alias for leaf in found if isinstance(leaf, ast.Path) for alias in paths.aliases(leaf)
         ),
