@@ -31,6 +31,7 @@ from backend.operations.accounting import charge_read
 from backend.operations.pages import Source, answer_page, read_page, rows_between
 from backend.partiql import ast, translate
 from backend.partiql.planner import ReadPlan, attributes, key_range, primary_key, read_plan
+from backend.partiql.targets import table_of
 from backend.protocol import AttributeValue, Item, Request, Response
 from backend.tables.capacity import read_units
 from backend.tables.consumption import Consumption
@@ -70,7 +71,7 @@ def plan_read(engine: Engine, select: ast.Select, parameters: Parameters, within
 
     `within` names the operation that demands it. Raises `ServiceError`.
     """
-    table = engine.catalog.get(select.target.table)
+    table = table_of(engine, select, parameters)
     if select.target.index is not None:
         _index_of(table, select.target.index)
     projected = _projected(select)
@@ -88,7 +89,7 @@ def plan_read(engine: Engine, select: ast.Select, parameters: Parameters, within
 
 def select(engine: Engine, statement: ast.Select, parameters: Parameters, request: Request) -> Response:
     """The answer of ExecuteStatement to a SELECT. Raises `ServiceError`."""
-    table = engine.catalog.get(statement.target.table)
+    table = table_of(engine, statement, parameters)
     index = None if statement.target.index is None else _index_of(table, statement.target.index)
     if index is not None and index.is_global and request.get("ConsistentRead"):
         raise validation_error("Strongly consistent read is not supported on Global Secondary Indexes")

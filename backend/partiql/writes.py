@@ -30,6 +30,7 @@ from backend.operations.transactions import Action
 from backend.operations.writes import prepare_delete, prepare_put, prepare_update, refused
 from backend.partiql import ast, translate
 from backend.partiql.planner import target_of_write
+from backend.partiql.targets import table_of
 from backend.partiql.values import item_of
 from backend.protocol import AttributeValue, Item, Request
 from backend.tables.table import Table, Write
@@ -89,7 +90,7 @@ def _insert(engine: Engine, statement: ast.Insert, parameters: Parameters, optio
 
 
 def _update(engine: Engine, statement: ast.Update, parameters: Parameters, options: Request) -> PlannedWrite:
-    table = _table_of(engine, statement.target)
+    table = _table_to_write(engine, statement, parameters)
     changes = translate.compiled_update(statement.changes, parameters)
     key, rest = target_of_write(statement.where, table.schema, parameters)
     exists = ast.IsType(ast.Path((table.schema.partition.name,), ""), "missing", negated=True)
@@ -126,7 +127,7 @@ def _delete(engine: Engine, statement: ast.Delete, parameters: Parameters, optio
             f"Invalid returning clause: RETURNING {returning.scope} {returning.image} *. "
             "Only RETURNING ALL OLD * is allowed in DELETE statements."
         )
-    table = _table_of(engine, statement.target)
+    table = _table_to_write(engine, statement, parameters)
     key, rest = target_of_write(statement.where, table.schema, parameters)
     condition = translate.compiled(rest, parameters)
 
@@ -143,7 +144,7 @@ def _check(engine: Engine, statement: ast.Exists, parameters: Parameters, option
     select = statement.select
     if select.target.index is not None:
         raise validation_error("Operations on indices are not supported in transactions")
-    table = engine.catalog.get(select.target.table)
+    table = table_of(engine, select, parameters)
     key, rest = target_of_write(select.where, table.schema, parameters)
     condition = translate.compiled(rest, parameters)
     if condition is None:
@@ -159,8 +160,8 @@ def _check(engine: Engine, statement: ast.Exists, parameters: Parameters, option
     return PlannedWrite(table, key, prepare, changes=False)
 
 
-def _table_of(engine: Engine, target: ast.Target) -> Table:
-    table = engine.catalog.get(target.table)
-    if target.index is not None:
+def _table_to_write(engine: Engine, statement: ast.Update | ast.Delete, parameters: Parameters) -> Table:
+    table = table_of(engine, statement, parameters)
+    if statement.target.index is not None:
         raise validation_error("This operation is not supported on an index")
     return table

@@ -587,6 +587,22 @@ def test_a_table_that_does_not_exist(refusal):
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM nowhere WHERE {0}",
+        "UPDATE nowhere SET c = 1 WHERE {0}",
+        "DELETE FROM nowhere WHERE {0}",
+    ],
+)
+def test_a_wrong_condition_is_told_before_that_there_is_no_table(refusal, statement):
+    code, message = refusal(statement.format("pk = ? AND c < ?"), s("x"), {"BOOL": True})
+    assert code == "ValidationException"
+    assert message == (
+        "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"
+    )
+
+
+@pytest.mark.parametrize(
     ("condition", "message"),
     [
         (
