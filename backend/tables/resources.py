@@ -203,7 +203,9 @@ class Resource:
             and self._settings.split_for_heat
             and self.partitions.split(self.partitions.find(key), edges_for(hot), now)
         ):
-            self._fit(now)
+            # No other partition is cut for size here: the request may have asked it already.
+            self._share(now)
+            self._store()
 
     def _set_capacity(self, capacity: Capacity, now: float) -> None:
         self._capacity = capacity

@@ -230,6 +230,25 @@ def test_all_units_are_of_some_partition_however_it_is_split(seconds, has_local_
     assert not has_local_index or ledger.cuts() == 0
 
 
+def test_units_of_a_page_are_counted_where_it_read_though_one_of_its_partitions_is_split(new_store):
+    # "rare" is in the first of four partitions. It is written last, and then they are too few for the bytes.
+    limits = {"partition_read_units": 30.0, "initial_peak_read_units": 60.0, "partition_bytes": 50_000}
+    ledger = Ledger(new_store, heat_seconds=1.0, initial_peak_write_units=200.0, **limits).create()
+    ledger.second([1, 2])
+    ledger.store.clock.advance(1)
+    rare = {"account": {"S": "rare"}, "number": {"N": "1"}, "text": {"S": "x" * 390_000}}
+    ledger.store("PutItem", TableName="ledger", Item=rare)
+    ledger.store.clock.advance(1)
+    assert [ledger.get(number) for number in (1, 2) * 5] == [None] * 10
+    ledger.store.clock.advance(1)
+    ledger.store("Scan", TableName="ledger")
+    counted = ledger.store.engine.capacity()["ledger"]
+    assert sum(one["ConsumedReadCapacityUnits"] for one in counted["Partitions"]) == pytest.approx(
+        counted["ConsumedReadCapacityUnits"]
+    )
+    assert ledger.cuts() == 1
+
+
 # What is stored
 
 
