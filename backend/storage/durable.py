@@ -21,7 +21,7 @@ from __future__ import annotations
 import gc
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,18 +84,23 @@ class DurableStorage:
         self._segment_bytes = segment_bytes
         self._active, self._offset = 0, 0
         self._closed = False
-        self._directory = DataDirectory(path)
-        try:
-            self._file = self._start(path, map_bytes, progress)
-            self._segments = [log.Segment(path / name) for name in SEGMENTS]
-            if self._directory.is_new:
-                self._directory.mark_ready()
-        except OSError as failure:
-            self._directory.close()
-            raise DirectoryRefused(path, f"cannot be used: {failure.strerror}") from failure
-        except BaseException:
-            self._directory.close()
-            raise
+        with ExitStack() as opened:
+            self._directory = opened.enter_context(closing(DataDirectory(path)))
+            try:
+                logged = self._start(path, progress)
+                self._file = opened.enter_context(closing(RowFile(path / ROW_FILE, map_bytes)))
+                if logged is not None:
+                    self._file.apply(logged)
+                self._segments = [
+                    opened.enter_context(closing(log.Segment(path / name))) for name in SEGMENTS
+                ]
+                if self._directory.is_new:
+                    self._directory.mark_ready()
+            except OSError as failure:
+                raise DirectoryRefused(path, f"cannot be used: {failure.strerror}") from failure
+            except lmdb.Error as failure:
+                raise DirectoryRefused(path, f"cannot be used: {failure}") from failure
+            self._opened = opened.pop_all()
 
     # Storage
 
@@ -195,10 +200,7 @@ class DurableStorage:
             self._release()
 
     def _release(self) -> None:
-        for segment in self._segments:
-            segment.close()
-        self._file.close()
-        self._directory.close()
+        self._opened.close()
 
     def _apply(self, changes: Changes) -> None:
         try:
@@ -213,11 +215,12 @@ class DurableStorage:
 
     # Starting
 
-    def _start(self, path: Path, map_bytes: int, progress: Progress | None) -> RowFile:
+    def _start(self, path: Path, progress: Progress | None) -> Changes | None:
+        """Fill the maps with what the directory holds; gives what its row file has not got yet."""
         if self._directory.is_new:
             for name in (ROW_FILE, *SEGMENTS):
                 (path / name).unlink(missing_ok=True)
-            return row_file.create(path / ROW_FILE, map_bytes)
+            return Changes()
         for name in (ROW_FILE, *SEGMENTS):
             if not (path / name).is_file():
                 raise DirectoryRefused(path, f"is damaged: {name} is missing")
@@ -228,15 +231,7 @@ class DurableStorage:
             raise DirectoryRefused(path, f"is damaged: {ROW_FILE}: {damage}") from damage
         except log.LogDamaged as damage:
             raise DirectoryRefused(path, f"is damaged: the log: {damage}") from damage
-        file = RowFile(path / ROW_FILE, map_bytes)
-        if logged.through > self._unfolded.through:
-            try:
-                file.apply(logged)
-            except lmdb.Error as failure:
-                file.close()
-                raise DirectoryRefused(path, f"cannot be written: {failure}") from failure
-            self._unfolded.through = logged.through
-        return file
+        return logged if logged.through > found.applied else None
 
     def _load(self, found: row_file.Contents, segments: list[Path]) -> Changes:
         """Fill the maps from the row file and the log; the changes that are in the log only."""
@@ -257,7 +252,7 @@ class DurableStorage:
                 loaded = self._maps[name] = MemoryMap(self._journal, _NUMBER.pack(number))
                 loaded.fill(contents.pop(number))
         self._next_number = max(names, default=0) + 1
-        self._unfolded.through = found.applied
+        self._unfolded.through = logged.through
         return logged
 
 

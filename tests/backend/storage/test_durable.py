@@ -251,6 +251,53 @@ def test_what_is_no_directory_is_refused(path):
     path.write_text("a file")
     with pytest.raises(DirectoryRefused, match="is no directory"):
         DurableStorage(path)
+    with pytest.raises(DirectoryRefused, match="cannot be used: Not a directory"):
+        DurableStorage(path / "below")
+
+
+def test_a_name_that_no_file_can_have_is_refused(path):
+    with pytest.raises(DirectoryRefused, match="cannot be used: File name too long"):
+        DurableStorage(path / ("x" * 300))
+
+
+@pytest.mark.parametrize(
+    ("kind", "failure"),
+    [
+        (RowFile, lmdb.ReadonlyError("Permission denied")),
+        (log.Segment, PermissionError(13, "Permission denied")),
+    ],
+)
+def test_a_file_that_may_not_be_written_is_refused_and_no_damage(path, monkeypatch, kind, failure):
+    filled(path)
+
+    def forbidden(*arguments: Any) -> None:
+        raise failure
+
+    monkeypatch.setattr(kind, "__init__", forbidden)
+    refused(path, "cannot be used: Permission denied")
+    monkeypatch.undo()
+    # Nothing is left open, the lock included.
+    DurableStorage(path).close()
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_disk_that_is_full_at_the_start_is_no_damage(path, is_new, monkeypatch):
+    if not is_new:
+        storage = DurableStorage(path)
+        put(storage, "map", a="1")
+        storage.flush()
+        leave(storage)
+
+    def full(file: RowFile, changes: object) -> None:
+        raise lmdb.DiskError("mdb_txn_commit: No space left on device")
+
+    monkeypatch.setattr(RowFile, "apply", full)
+    with pytest.raises(DirectoryRefused, match=r"cannot be used: .*No space left on device"):
+        DurableStorage(path)
+    monkeypatch.undo()
+    reopened = DurableStorage(path)
+    assert contents(reopened, "map") == ({} if is_new else {"a": "1"})
+    reopened.close()
 
 
 @pytest.mark.parametrize("other", [1, 7])
