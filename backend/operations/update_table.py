@@ -252,7 +252,8 @@ def _apply_settings(engine: Engine, table: Table, request: Request) -> None:
     if "SSESpecification" in request:
         table.encryption = request["SSESpecification"]
     if "OnDemandThroughput" in request:
-        table.on_demand_throughput = request["OnDemandThroughput"]
+        asked = request["OnDemandThroughput"]
+        table.on_demand_throughput = _maximums_left(table.on_demand_throughput, asked)
     if "WarmThroughput" in request:
         table.warm_throughput = {**(table.warm_throughput or {}), **request["WarmThroughput"]}
 
@@ -275,6 +276,16 @@ def _apply_capacity(table: Table, request: Request, resized: Mapping[str, Any], 
         _set_index_throughput(table.global_indexes[name], update, now)
 
 
+def _maximums_left(
+    current: Mapping[str, int] | None, asked: Mapping[str, int] | None
+) -> dict[str, int] | None:
+    """The maximums after an update, which keeps those that it does not name and removes those that it sets to
+    -1; None when there are none."""
+    if asked is None:
+        return None
+    return {name: units for name, units in {**(current or {}), **asked}.items() if units != -1} or None
+
+
 def _set_throughput(table: Table, throughput: Throughput) -> None:
     table.throughput_history.note(table.throughput, throughput, table.active_from)
     table.throughput = throughput
@@ -287,7 +298,8 @@ def _set_index_throughput(index: Index, update: Mapping[str, Any], now: float) -
         index.throughput_history.note(definition.throughput, throughput, now)
         definition = replace(definition, throughput=throughput)
     if "OnDemandThroughput" in update:
-        definition = replace(definition, on_demand_throughput=update["OnDemandThroughput"])
+        left = _maximums_left(definition.on_demand_throughput, update["OnDemandThroughput"])
+        definition = replace(definition, on_demand_throughput=left)
     if "WarmThroughput" in update:
         warm = {**(definition.warm_throughput or {}), **update["WarmThroughput"]}
         definition = replace(definition, warm_throughput=warm)

@@ -4,10 +4,11 @@ Rules:
 
 * the table is UPDATING, a new index CREATING, a deleted one DELETING, however short that lasts; UPDATING is
   also an index whose capacity changes, and encryption and warm throughput that do;
-* a table whose protection against deletion or whose encryption changes stays ACTIVE meanwhile;
+* a table whose protection against deletion, encryption or on-demand maximums change stays ACTIVE meanwhile;
 * a stream, the billing mode and other settings are the new ones: whoever enables a stream finds its ARN here;
 * provisioned units are the old ones, with the time at which their change began, unless the billing mode
-  changes: then they are the new ones, none on demand.
+  changes: then they are the new ones, none on demand;
+* a maximum on demand that is removed is told as -1.
 
 Public sources: the examples of `update-table` in the AWS CLI Command Reference; developer guide, "Increase
 your existing DynamoDB table's warm throughput"; answers recorded on the service.
@@ -21,11 +22,14 @@ from typing import Any
 from backend.protocol import Request
 
 _UNITS = ("ReadCapacityUnits", "WriteCapacityUnits")
+_TAKES_TIME = ("BillingMode", "ProvisionedThroughput", "StreamSpecification", "TableClass", "WarmThroughput")
 
 
 def takes_no_time(request: Request) -> bool:
-    """Whether the table stays ACTIVE. What makes it so is the only change of its request."""
-    return "DeletionProtectionEnabled" in request or "SSESpecification" in request
+    """Whether the table stays ACTIVE: nothing changes that takes time, nor of an index but its maximums."""
+    updates = request.get("GlobalSecondaryIndexUpdates") or ()
+    light = all(set(update.get("Update", ())) == {"IndexName", "OnDemandThroughput"} for update in updates)
+    return light and all(request.get(name) is None for name in _TAKES_TIME)
 
 
 def answer(
@@ -38,8 +42,7 @@ def answer(
     shown["ProvisionedThroughput"] = _throughput(before, after, asked, now, switched=switched)
     if switched and _mode(after) == "PAY_PER_REQUEST":
         shown["BillingModeSummary"] = {"BillingMode": "PAY_PER_REQUEST"}
-    if request.get("WarmThroughput") is not None:
-        shown["WarmThroughput"] = {**after["WarmThroughput"], "Status": "UPDATING"}
+    _show_limits(shown, request, before)
     if request.get("SSESpecification") is not None:
         shown["SSEDescription"] = {**before.get("SSEDescription", {}), "Status": "UPDATING"}
     indexes = _indexes(request, before, after, now, switched=switched)
@@ -103,6 +106,13 @@ def _changing(
     asked = update.get("ProvisionedThroughput")
     shown = {**new, "IndexStatus": "UPDATING"}
     shown["ProvisionedThroughput"] = _throughput(old, new, asked, now, switched=switched)
-    if update.get("WarmThroughput") is not None:
-        shown["WarmThroughput"] = {**new["WarmThroughput"], "Status": "UPDATING"}
+    _show_limits(shown, update, old)
     return shown
+
+
+def _show_limits(shown: dict[str, Any], asked: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    """What a table or an index takes at once and at most on demand, as it is `asked` for."""
+    if asked.get("WarmThroughput") is not None:
+        shown["WarmThroughput"] = {**shown["WarmThroughput"], "Status": "UPDATING"}
+    if asked.get("OnDemandThroughput") is not None:
+        shown["OnDemandThroughput"] = {**before.get("OnDemandThroughput", {}), **asked["OnDemandThroughput"]}

@@ -64,7 +64,6 @@ PROVISIONED_INDEX = {
             ["StreamSpecification", "LatestStreamArn"],
         ),
         ({}, {"TableClass": "STANDARD_INFREQUENT_ACCESS"}, ["TableClassSummary"]),
-        ({}, {"OnDemandThroughput": {"MaxReadRequestUnits": 9}}, ["OnDemandThroughput"]),
     ],
 )
 def test_a_setting_is_the_new_one_at_once(update, table, change, members):
@@ -78,11 +77,43 @@ def test_a_setting_is_the_new_one_at_once(update, table, change, members):
     [
         ({"DeletionProtectionEnabled": True}, {"DeletionProtectionEnabled": True}),
         ({"SSESpecification": {"Enabled": True}}, {"SSEDescription": {"Status": "UPDATING"}}),
+        (
+            {"OnDemandThroughput": {"MaxReadRequestUnits": 9}},
+            {"OnDemandThroughput": {"MaxReadRequestUnits": 9}},
+        ),
     ],
 )
-def test_protection_and_encryption_leave_the_table_active(update, change, member):
+def test_protection_encryption_and_maximums_leave_the_table_active(update, change, member):
     answer, _ = update({}, **change)
     assert {**answer, "TableStatus": "ACTIVE", **member} == answer
+
+
+READ, WRITE = "MaxReadRequestUnits", "MaxWriteRequestUnits"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "left"),
+    [
+        ({READ: 20}, {READ: 20, WRITE: 5}, {READ: 20, WRITE: 5}),
+        ({READ: -1}, {READ: -1, WRITE: 5}, {WRITE: 5}),
+        ({WRITE: -1}, {READ: 10, WRITE: -1}, {READ: 10}),
+        ({READ: -1, WRITE: -1}, {READ: -1, WRITE: -1}, None),
+    ],
+)
+def test_a_maximum_stays_unless_it_is_named_and_goes_with_minus_one(update, asked, told, left):
+    maximums = {"OnDemandThroughput": {READ: 10, WRITE: 5}}
+    table = {**maximums, "GlobalSecondaryIndexes": [{**index("by-group"), **maximums}]}
+
+    answer, described = update(table, OnDemandThroughput=asked)
+    assert (answer["OnDemandThroughput"], described.get("OnDemandThroughput")) == (told, left)
+    assert "GlobalSecondaryIndexes" in answer
+
+    of_index = {"Update": {"IndexName": "by-group", "OnDemandThroughput": asked}}
+    answer, described = update(table, GlobalSecondaryIndexUpdates=[of_index])
+    (shown,), (later,) = answer["GlobalSecondaryIndexes"], described["GlobalSecondaryIndexes"]
+    assert (shown["OnDemandThroughput"], later.get("OnDemandThroughput")) == (told, left)
+    assert (answer["TableStatus"], shown["IndexStatus"]) == ("ACTIVE", "UPDATING")
+    assert described["OnDemandThroughput"] == maximums["OnDemandThroughput"]
 
 
 def test_whoever_enables_a_stream_finds_its_arn_in_the_answer(update):
