@@ -22,7 +22,8 @@ def validate(request: Request) -> None:
 
 
 def run(engine: Engine, request: Request, plan: None) -> Response:
-    table = engine.catalog.create(definition_of(request))
+    name = engine.catalog.name_of(request["TableName"])
+    table = engine.catalog.create(definition_of({**request, "TableName": name}))
     stream = request.get("StreamSpecification")
     if stream is not None and stream["StreamEnabled"]:
         engine.streams.enable(table, stream["StreamViewType"])

@@ -51,7 +51,7 @@ class TableCatalog:
 
     def find(self, name: str) -> Table | None:
         """The table of that name or ARN, in whatever status, or None. Refuses ARNs of elsewhere."""
-        table = self._tables.get(self._short(name))
+        table = self._tables.get(self.name_of(name))
         if table is not None and table.deleted_from is not None and self._is_gone(table):
             self._forget(table)
             return None
@@ -74,7 +74,7 @@ class TableCatalog:
         """
         table = self.find(name)
         if table is None:
-            raise resource_not_found(f"Requested resource not found: Table: {self._short(name)} not found")
+            raise resource_not_found(f"Requested resource not found: Table: {self.name_of(name)} not found")
         return table
 
     def drop(self, table: Table) -> None:
@@ -85,24 +85,7 @@ class TableCatalog:
         else:
             self.save(table)
 
-    def names(self) -> list[str]:
-        """The names of all tables, in byte order."""
-        return sorted((name for name in list(self._tables) if self.find(name)), key=str.encode)
-
-    def tables(self) -> list[Table]:
-        """All tables, in byte order of their names."""
-        return [self._tables[name] for name in self.names()]
-
-    def _is_gone(self, table: Table) -> bool:
-        return self._now() >= (table.deleted_from or 0.0) + self._settings.table_delay
-
-    def _forget(self, table: Table) -> None:
-        del self._tables[table.name]
-        table.drop_storage()
-        with self._storage.transaction():
-            self._rows.delete(table.name.encode())
-
-    def _short(self, name: str) -> str:
+    def name_of(self, name: str) -> str:
         """The bare name of a table named so or by ARN.
 
         Raises ValidationException for the ARN of another partition or region, AccessDeniedException for
@@ -120,3 +103,20 @@ class TableCatalog:
         if account != self._settings.account_id:
             raise ServiceError("AccessDeniedException", "Access is denied")
         return short
+
+    def names(self) -> list[str]:
+        """The names of all tables, in byte order."""
+        return sorted((name for name in list(self._tables) if self.find(name)), key=str.encode)
+
+    def tables(self) -> list[Table]:
+        """All tables, in byte order of their names."""
+        return [self._tables[name] for name in self.names()]
+
+    def _is_gone(self, table: Table) -> bool:
+        return self._now() >= (table.deleted_from or 0.0) + self._settings.table_delay
+
+    def _forget(self, table: Table) -> None:
+        del self._tables[table.name]
+        table.drop_storage()
+        with self._storage.transaction():
+            self._rows.delete(table.name.encode())

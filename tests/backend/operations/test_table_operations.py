@@ -117,6 +117,12 @@ def test_a_provisioned_table_has_no_billing_summary(store: Store) -> None:
     }
 
 
+def test_a_table_created_by_arn_has_the_name_in_it(store: Store) -> None:
+    created = store.create(f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/users")
+    assert created["TableName"] == "users"
+    assert store.call("ListTables") == {"TableNames": ["users"]}
+
+
 def test_a_table_is_found_by_arn(store: Store) -> None:
     arn = store.create()["TableArn"]
     assert store.describe(arn)["TableName"] == "users"
