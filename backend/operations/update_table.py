@@ -248,6 +248,8 @@ def _apply_settings(engine: Engine, table: Table, request: Request) -> None:
     if "DeletionProtectionEnabled" in request:
         table.deletion_protection = request["DeletionProtectionEnabled"]
     if "TableClass" in request and (table.table_class or request["TableClass"] != "STANDARD"):
+        if table.table_class != request["TableClass"]:
+            table.table_class_since = engine.now()
         table.table_class = request["TableClass"]
     if "SSESpecification" in request:
         table.encryption = request["SSESpecification"]

@@ -6,6 +6,7 @@ Rules:
   also an index whose capacity changes, and encryption and warm throughput that do;
 * a table whose protection against deletion, encryption or on-demand maximums change stays ACTIVE meanwhile;
 * a stream, the billing mode and other settings are the new ones: whoever enables a stream finds its ARN here;
+* the table class is the old one;
 * provisioned units are the old ones, with the time at which their change began, unless the billing mode
   changes: then they are the new ones, none on demand;
 * a maximum on demand that is removed is told as -1.
@@ -45,12 +46,14 @@ def answer(
     _show_limits(shown, request, before)
     if request.get("SSESpecification") is not None:
         shown["SSEDescription"] = {**before.get("SSEDescription", {}), "Status": "UPDATING"}
+    if request.get("TableClass") is not None:
+        shown["TableClassSummary"] = before.get("TableClassSummary")
     indexes = _indexes(request, before, after, now, switched=switched)
     if indexes:
         shown["GlobalSecondaryIndexes"] = indexes
     if any("Delete" in update for update in request.get("GlobalSecondaryIndexUpdates") or ()):
         shown["AttributeDefinitions"] = before["AttributeDefinitions"]
-    return shown
+    return {name: part for name, part in shown.items() if part is not None}
 
 
 def _mode(description: Mapping[str, Any]) -> str:

@@ -49,7 +49,7 @@ def describe(table: Table, now: float, status: str | None = None) -> dict[str, A
             for one in table.global_indexes.values()
         ]
     if table.table_class:
-        answer["TableClassSummary"] = {"TableClass": table.table_class}
+        answer["TableClassSummary"] = _class(table)
     if asks_for_kms(table.encryption):
         answer["SSEDescription"] = _encryption(table)
     if table.warm_throughput or not is_new:
@@ -61,6 +61,13 @@ def _billing(table: Table, is_new: bool) -> dict[str, Any]:
     summary: dict[str, Any] = {"BillingMode": table.billing_mode}
     if not is_new:
         summary["LastUpdateToPayPerRequestDateTime"] = table.on_demand_since
+    return summary
+
+
+def _class(table: Table) -> dict[str, Any]:
+    summary: dict[str, Any] = {"TableClass": table.table_class}
+    if table.table_class_since is not None:
+        summary["LastUpdateDateTime"] = table.table_class_since
     return summary
 
 

@@ -34,6 +34,7 @@ _PLAIN = (
     "on_demand_throughput",
     "warm_throughput",
     "table_class",
+    "table_class_since",
     "deletion_protection",
     "stream",
     "encryption",
@@ -72,7 +73,9 @@ def table_of(row: Item, settings: EngineSettings, storage: Storage) -> Table:
     table.throughput = Throughput(*record["Throughput"])
     table.throughput_history = ThroughputHistory.of(record["ThroughputHistory"])
     for name in _PLAIN:
-        setattr(table, name, record[name])
+        # What a row of an earlier release does not have is as in a new table.
+        if name in record:
+            setattr(table, name, record[name])
     return table
 
 

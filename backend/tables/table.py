@@ -81,6 +81,8 @@ class Table:
         self.on_demand_throughput = definition.on_demand_throughput
         self.warm_throughput = definition.warm_throughput
         self.table_class = definition.table_class
+        self.table_class_since: float | None = None
+        """When the class was last changed, seconds since the epoch."""
         self.deletion_protection = definition.deletion_protection
         self.stream = definition.stream
         self.encryption = definition.encryption

@@ -98,6 +98,7 @@ def test_whatever_can_be_told_of_a_table_survives(restarts, index_of, clock):
         ProvisionedThroughput={"ReadCapacityUnits": 9, "WriteCapacityUnits": 2},
     )
     store("UpdateTable", TableName="plain", DeletionProtectionEnabled=True)
+    store("UpdateTable", TableName="music", TableClass="STANDARD")
     store(
         "UpdateTable",
         TableName="plain",

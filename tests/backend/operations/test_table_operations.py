@@ -461,7 +461,7 @@ def test_a_table_that_never_had_a_class_is_standard_unsaid(store: Store) -> None
     store.create()
     for table_class, told in [("STANDARD", False), ("STANDARD_INFREQUENT_ACCESS", True), ("STANDARD", True)]:
         store.call("UpdateTable", TableName="users", TableClass=table_class)
-        expected = {"TableClass": table_class} if told else None
+        expected = {"TableClass": table_class, "LastUpdateDateTime": START} if told else None
         assert store.describe().get("TableClassSummary") == expected
 
 

@@ -63,7 +63,6 @@ PROVISIONED_INDEX = {
             {"StreamSpecification": {"StreamEnabled": False}},
             ["StreamSpecification", "LatestStreamArn"],
         ),
-        ({}, {"TableClass": "STANDARD_INFREQUENT_ACCESS"}, ["TableClassSummary"]),
     ],
 )
 def test_a_setting_is_the_new_one_at_once(update, table, change, members):
@@ -114,6 +113,19 @@ def test_a_maximum_stays_unless_it_is_named_and_goes_with_minus_one(update, aske
     assert (shown["OnDemandThroughput"], later.get("OnDemandThroughput")) == (told, left)
     assert (answer["TableStatus"], shown["IndexStatus"]) == ("ACTIVE", "UPDATING")
     assert described["OnDemandThroughput"] == maximums["OnDemandThroughput"]
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [({}, None), ({"TableClass": "STANDARD"}, {"TableClass": "STANDARD"})],
+)
+def test_a_table_class_is_the_old_one_until_the_change_is_over(update, clock, table, told):
+    answer, described = update(table, TableClass="STANDARD_INFREQUENT_ACCESS")
+    assert (answer["TableStatus"], answer.get("TableClassSummary")) == ("UPDATING", told)
+    assert described["TableClassSummary"] == {
+        "TableClass": "STANDARD_INFREQUENT_ACCESS",
+        "LastUpdateDateTime": clock.now(),
+    }
 
 
 def test_whoever_enables_a_stream_finds_its_arn_in_the_answer(update):
