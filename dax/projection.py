@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from backend.errors import ServiceError
@@ -10,7 +10,6 @@ from backend.expressions.legacy import attributes_to_get
 from backend.expressions.paths import check_scalars
 from backend.expressions.projections import projection
 from backend.expressions.scope import Scope
-from backend.model.keys import KeySchema
 from backend.protocol import Item
 from dax.core import Unresolved
 
@@ -18,10 +17,11 @@ PROJECTING = frozenset({"ProjectionExpression", "AttributesToGet", "ExpressionAt
 """The members that a request for whole items does not have."""
 
 
-def projector(settings: Mapping[str, Any], schema: KeySchema) -> Callable[[Item], Item] | None:
+def projector(settings: Mapping[str, Any], keys: Collection[str]) -> Callable[[Item], Item] | None:
     """What makes of a whole item what a GetItem, or one table of a BatchGetItem, asks for; None: all of it.
 
-    Raises `Unresolved` for a projection that is not valid: the store words the refusal.
+    `keys` are the key attributes of the table and its indexes. Raises `Unresolved` for a projection that is
+    not valid, as one that leads below a key: the store words the refusal.
     """
     if PROJECTING.isdisjoint(settings):
         return None
@@ -32,7 +32,7 @@ def projector(settings: Mapping[str, Any], schema: KeySchema) -> Callable[[Item]
             scope = Scope(names)
             compiled = projection(text, scope)
             scope.check_all_used()
-            check_scalars(compiled.paths, schema.names, "Key")
+            check_scalars(compiled.paths, keys, "Key")
             return compiled.apply
         if attributes is not None and text is None and names is None:
             return attributes_to_get(attributes).apply

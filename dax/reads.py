@@ -55,7 +55,7 @@ class Reads:
             return await core.pass_through("GetItem", request)
         try:
             key, _ = await core.resolve(request["TableName"], request["Key"])
-            project = projector(request, await core.schema(request["TableName"]))
+            project = projector(request, core.tables.key_attributes(request["TableName"]))
         except Unresolved:
             return await core.pass_through("GetItem", request)
         now = core.clock.now()
@@ -149,7 +149,7 @@ class Reads:
                 continue
             wanted = [await self._core.resolve(named, key) for key in settings["Keys"]]
             schema = await self._core.schema(named)
-            project = projector(settings, schema)
+            project = projector(settings, self._core.tables.key_attributes(named))
             parts.append(_TablePart(named, settings, project, wanted, schema))
         names = {table_name(named) for named in request_items}
         keys = {key for part in parts for key, _ in part.wanted}

@@ -1,4 +1,4 @@
-"""The key schemas of the store's tables, as a node believes them.
+"""The keys of the store's tables, as a node believes them.
 
 A schema is learned from DescribeTable by the first request for a table and believed for a while. It is
 dropped when the store says that the table is gone, or when a key does not fit it: the table may have been
@@ -35,6 +35,7 @@ class Tables:
         self._on_change = on_change
         self._current: dict[str, tuple[KeySchema, float]] = {}
         self._last: dict[str, KeySchema] = {}
+        self._keys: dict[str, frozenset[str]] = {}
         self._accepted: set[str] = set()
 
     async def schema(self, named: str) -> KeySchema:
@@ -55,6 +56,8 @@ class Tables:
         table = table_name(named)
         before = self._last.get(table)
         self._last[table] = schema
+        definitions = described["Table"]["AttributeDefinitions"]
+        self._keys[table] = frozenset(each["AttributeName"] for each in definitions)
         if before is not None and before != schema:
             self._on_change(table)
         return schema
@@ -62,6 +65,10 @@ class Tables:
     def known(self, named: str) -> KeySchema | None:
         """The schema as last learned, without asking; None as long as the store has not taken that ARN."""
         return self._last.get(table_name(named)) if named in self._accepted else None
+
+    def key_attributes(self, named: str) -> frozenset[str]:
+        """The attributes that are keys of the table or of an index, as last learned."""
+        return self._keys.get(table_name(named), frozenset())
 
     def forget(self, named: str | None) -> None:
         """Ask again at the next use of a table, under whichever name; None: of every table."""

@@ -67,6 +67,29 @@ async def test_a_projected_get_caches_the_whole_item(world, make_item):
     assert world.store.asked() == ["GetItem"]
 
 
+@pytest.mark.parametrize("path", ["pk[0]", "v.x"])
+async def test_a_projection_below_a_key_of_table_or_index_is_refused_also_of_a_cached_item(world, path):
+    world.start()
+    world.around(
+        "UpdateTable",
+        TableName="Table",
+        AttributeDefinitions=[{"AttributeName": "v", "AttributeType": "N"}],
+        GlobalSecondaryIndexUpdates=[
+            {
+                "Create": {
+                    "IndexName": "by-v",
+                    "KeySchema": [{"AttributeName": "v", "KeyType": "HASH"}],
+                    "Projection": {"ProjectionType": "ALL"},
+                }
+            }
+        ],
+    )
+    world.around_put("a", v=1)
+    await world.get("a")
+    with pytest.raises(ServiceError, match="Key attributes must be scalars"):
+        await world.get("a", ProjectionExpression=path)
+
+
 async def test_a_batch_fetches_only_the_keys_that_miss(world, make_item):
     world.start()
     for pk in ("a", "b"):
