@@ -1,7 +1,7 @@
 """DeleteTable: the table with its items and indexes; its stream stays readable.
 
-Rules: a table in transition is in use; a protected table is refused. The answer says DELETING, and neither
-what the table was declared to be nor when it was made.
+Rules: a table in transition is in use, and so is one while an index of it comes or goes; a protected table is
+refused. The answer says DELETING, and neither what the table was declared to be nor when it was made.
 Public source: DynamoDB API Reference, "DeleteTable".
 """
 
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backend.errors import validation_error
+from backend.errors import ServiceError, validation_error
 from backend.operations.control_plane import description, table_to_change
 from backend.protocol import Request, Response
+from backend.tables.table import Table
 
 if TYPE_CHECKING:
     from backend.engine import Engine
@@ -39,6 +40,7 @@ def validate(request: Request) -> None:
 
 
 def run(engine: Engine, request: Request, plan: None) -> Response:
+    _check_indexes(engine.catalog.describe_target(request["TableName"]), engine.now())
     table = table_to_change(engine, request["TableName"])
     if table.deletion_protection:
         raise validation_error(
@@ -50,3 +52,15 @@ def run(engine: Engine, request: Request, plan: None) -> Response:
     engine.expiry.disable(table)
     engine.catalog.drop(table)
     return {"TableDescription": answer}
+
+
+def _check_indexes(table: Table, now: float) -> None:
+    """Refuse while an index comes or goes. Those that come with a new table are not told apart from it."""
+    if table.status(now) == "UPDATING" and any(
+        index.status(now) != "ACTIVE" for index in table.global_indexes.values()
+    ):
+        raise ServiceError(
+            "ResourceInUseException",
+            "Attempt to change a resource which is still in use: "
+            "Cannot delete table while indexes are being created, updated, or deleted.",
+        )

@@ -113,7 +113,7 @@ class ConstraintCompiler:
             case "map":
                 return self._map(name, shape)
             case "string":
-                return string_checker(name, shape)
+                return string_checker(name, {**shape, **overrides})
             case "integer" | "long":
                 return number_checker(shape)
             case _:

@@ -31,12 +31,14 @@ ENUM_ORDER: Mapping[str, tuple[str, ...]] = {
     "ProjectionType": ("ALL", "INCLUDE", "KEYS_ONLY"),
     "ReturnValue": ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
     "ScalarAttributeType": ("B", "N", "S"),
+    "StreamViewType": ("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE"),
     "Select": ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
 }  # fmt: skip
 
 # The order in which the service checks the members of a structure; members not named follow in model order.
 # It shows when a request has more than ten faults (only ten are told), and in the text of the message.
 MEMBER_ORDER: Mapping[str, tuple[str, ...]] = {
+    "AttributeDefinition": ("AttributeType", "AttributeName"),
     "BatchGetItemInput": ("ReturnConsumedCapacity", "RequestItems"),
     "BatchWriteItemInput": ("ReturnConsumedCapacity", "ReturnItemCollectionMetrics", "RequestItems"),
     "CreateGlobalSecondaryIndexAction": ("Projection", "IndexName", "ProvisionedThroughput", "KeySchema"),
@@ -63,6 +65,7 @@ MEMBER_ORDER: Mapping[str, tuple[str, ...]] = {
         "Select", "IndexName", "TotalSegments", "ReturnConsumedCapacity", "TableName", "ConditionalOperator",
         "ScanFilter", "Segment", "Limit", "AttributesToGet",
     ),
+    "TimeToLiveSpecification": ("AttributeName", "Enabled"),
     "TransactWriteItemsInput": ("ClientRequestToken",),
     "UpdateItemInput": (
         "ReturnConsumedCapacity", "TableName", "ReturnItemCollectionMetrics", "ReturnValues",
@@ -91,6 +94,7 @@ REQUIRED_UNLESS: Mapping[tuple[str, str], tuple[str, ...]] = {
 MEMBER_CONSTRAINTS: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("CreateTableInput", "KeySchema"): {"min": 1, "max": 2},
     ("LocalSecondaryIndex", "KeySchema"): {"min": 1, "max": 2},
+    ("SSESpecification", "KMSMasterKeyId"): {"min": 1},
     ("GlobalSecondaryIndex", "KeySchema"): {"min": 1, "max": 8},
     ("CreateGlobalSecondaryIndexAction", "KeySchema"): {"min": 1, "max": 8},
 }

@@ -186,6 +186,40 @@ def test_the_name_of_a_table_is_required_in_so_many_words(dynamodb: Any) -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("more", "broken"),
+    [
+        (
+            {"AttributeDefinitions": [{}]},
+            [
+                "null at 'attributeDefinitions.1.member.attributeType'",
+                "null at 'attributeDefinitions.1.member.attributeName'",
+            ],
+        ),
+        (
+            {"KeySchema": [{}]},
+            ["null at 'keySchema.1.member.attributeName'", "null at 'keySchema.1.member.keyType'"],
+        ),
+    ],
+)
+def test_what_an_empty_member_lacks(dynamodb: Any, more: Any, broken: list[str]) -> None:
+    told = "; ".join(f"Value {one} failed to satisfy constraint: Member must not be null" for one in broken)
+    assert refused(dynamodb, **more) == f"2 validation errors detected: {told}"
+
+
+def test_settings_that_are_empty_texts(dynamodb: Any) -> None:
+    encryption = {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": ""}
+    least = "Member must have length greater than or equal to 1"
+    assert refused(dynamodb, SSESpecification=encryption) == constraint(
+        "", "sSESpecification.kMSMasterKeyId", least
+    )
+    views = "[OLD_IMAGE, KEYS_ONLY, NEW_AND_OLD_IMAGES, NEW_IMAGE]"
+    stream = {"StreamEnabled": True, "StreamViewType": ""}
+    assert refused(dynamodb, StreamSpecification=stream) == constraint(
+        "", "streamSpecification.streamViewType", f"Member must satisfy enum value set: {views}"
+    )
+
+
 # Billing
 
 
@@ -704,7 +738,7 @@ def test_an_index_is_announced_filled_and_removed(dynamodb: Any, table: str) -> 
     (index,) = described["GlobalSecondaryIndexes"]
     assert (described["TableStatus"], index["IndexStatus"], index["ItemCount"]) == ("ACTIVE", "ACTIVE", 1)
     assert "Backfilling" not in index
-    assert described["AttributeDefinitions"] == attributes("pk:S", "g:S")
+    assert described["AttributeDefinitions"] == attributes("g:S", "pk:S")
     scanned = dynamodb("Scan", TableName=table, IndexName="by-g")
     assert scanned["Items"] == [{"pk": {"S": "a"}, "g": {"S": "x"}}]
 

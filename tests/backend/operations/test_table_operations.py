@@ -194,6 +194,21 @@ def test_a_protected_table_stays(store: Store) -> None:
 # UpdateTable: capacity
 
 
+def test_a_table_stays_while_an_index_comes_or_goes(slow: Store) -> None:
+    slow.create()
+    slow.now += 10
+    for action in ({"Create": index("by-a", "a")}, {"Delete": {"IndexName": "by-a"}}):
+        updates = {"AttributeDefinitions": definitions("a"), "GlobalSecondaryIndexUpdates": [action]}
+        slow.call("UpdateTable", TableName="users", **updates)
+        assert slow.refusal("DeleteTable", TableName="users") == (
+            "ResourceInUseException",
+            "Attempt to change a resource which is still in use: "
+            "Cannot delete table while indexes are being created, updated, or deleted.",
+        )
+        slow.now += 10
+    slow.call("DeleteTable", TableName="users")
+
+
 def test_throughput_changes_and_remembers_when(slow: Store) -> None:
     slow.create(**PROVISIONED)
     slow.now += 10
@@ -334,7 +349,7 @@ def test_what_is_refused_of_index_updates(store: Store) -> None:
     assert "Action Blocked: IndexUpdate" in str(
         refused([{"Update": {"IndexName": "abc", "ProvisionedThroughput": too_much}}])
     )
-    assert store.describe()["AttributeDefinitions"] == definitions("pk", "a")
+    assert store.describe()["AttributeDefinitions"] == definitions("a", "pk")
 
 
 def test_nothing_to_change_is_refused(store: Store) -> None:
@@ -357,7 +372,7 @@ def test_definitions_that_no_new_index_uses_are_not_looked_at(store: Store) -> N
     store.call(
         "UpdateTable", TableName="users", AttributeDefinitions=conflicting, DeletionProtectionEnabled=True
     )
-    assert store.describe()["AttributeDefinitions"] == definitions("pk", "a", "b")
+    assert store.describe()["AttributeDefinitions"] == definitions("a", "b", "pk")
 
 
 def test_a_table_has_so_many_global_indexes(store: Store) -> None:
