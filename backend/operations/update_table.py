@@ -264,7 +264,8 @@ def _apply_capacity(table: Table, request: Request, resized: Mapping[str, Any], 
     mode = request.get("BillingMode") or table.billing_mode
     if mode == PAY_PER_REQUEST and table.billing_mode == PROVISIONED:
         table.on_demand_since = now
-        _set_throughput(table, Throughput())
+        # No decrease of the table's, as the service counts them, though one of each index's.
+        table.throughput = Throughput()
         for index in table.global_indexes.values():
             _set_index_throughput(index, {"ProvisionedThroughput": None}, now)
     if mode == PROVISIONED and table.billing_mode == PAY_PER_REQUEST:

@@ -1,8 +1,8 @@
 """How tables and indexes are described: the TableDescription of every operation that answers with one.
 
-Rules: absent things have no member rather than an empty one; a provisioned table has no BillingModeSummary;
-an on-demand one reports a throughput of 0 and 0; a table still being created reports no counts but 0, and a
-warm throughput only if it was asked for one.
+Rules: attributes are sorted by name, indexes in the order declared; absent things have no member rather than
+an empty one; a provisioned table has no BillingModeSummary; an on-demand one reports a throughput of 0 and 0;
+a table still being created reports no counts but 0, and a warm throughput only if it was asked for one.
 Times are seconds since the epoch.
 """
 
@@ -24,7 +24,8 @@ def describe(table: Table, now: float, status: str | None = None) -> dict[str, A
     is_new = status == "CREATING"
     answer: dict[str, Any] = {
         "AttributeDefinitions": [
-            {"AttributeName": name, "AttributeType": kind} for name, kind in table.attribute_types.items()
+            {"AttributeName": name, "AttributeType": kind}
+            for name, kind in sorted(table.attribute_types.items())
         ],
         "TableName": table.name,
         "KeySchema": _key_schema(table.definition.key_schema),
@@ -75,7 +76,7 @@ def _index(table: Table, index: Index) -> dict[str, Any]:
     definition: IndexDefinition = index.definition
     projection: dict[str, Any] = {"ProjectionType": definition.projection.type}
     if definition.projection.non_key_attributes:
-        projection["NonKeyAttributes"] = list(definition.projection.non_key_attributes)
+        projection["NonKeyAttributes"] = sorted(definition.projection.non_key_attributes)
     return {
         "IndexName": index.name,
         "KeySchema": _key_schema(definition.key_schema),

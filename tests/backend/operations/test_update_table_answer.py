@@ -155,6 +155,8 @@ def test_who_switches_to_on_demand_has_no_units_at_once(update):
         assert shown["ProvisionedThroughput"]["ReadCapacityUnits"] == 0
         assert shown["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 0
     assert answer["GlobalSecondaryIndexes"][0]["IndexStatus"] == "UPDATING"
+    decreases = [one["ProvisionedThroughput"]["NumberOfDecreasesToday"] for one in both(described)]
+    assert decreases == [0, 1]
 
 
 def test_who_switches_to_provisioned_has_the_new_units_at_once(update):
@@ -200,7 +202,7 @@ def test_an_index_comes_beside_the_others(update):
 def test_an_index_that_goes_is_still_there_with_its_attributes(update):
     answer, described = update(INDEXED, GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by-group"}}])
     assert statuses(answer) == {"by-group": "DELETING"}
-    assert [one["AttributeName"] for one in answer["AttributeDefinitions"]] == ["id", "group"]
+    assert [one["AttributeName"] for one in answer["AttributeDefinitions"]] == ["group", "id"]
     assert [one["AttributeName"] for one in described["AttributeDefinitions"]] == ["id"]
 
 

@@ -30,6 +30,27 @@ def test_an_on_demand_table_without_indexes(bench):
     }
 
 
+def test_attributes_are_sorted_by_name_and_indexes_are_not(bench):
+    def include(name, key):
+        return {
+            "IndexName": name,
+            "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["zz", "aa", "mm"]},
+        }
+
+    names = ["z", "pk", "a"]
+    table = bench.create(
+        "orders",
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in names],
+        GlobalSecondaryIndexes=[include("by-z", "z"), include("by-a", "a")],
+    )
+    description = describe(table, bench.time)
+    assert [one["AttributeName"] for one in description["AttributeDefinitions"]] == ["a", "pk", "z"]
+    indexes = description["GlobalSecondaryIndexes"]
+    assert [one["IndexName"] for one in indexes] == ["by-z", "by-a"]
+    assert indexes[0]["Projection"]["NonKeyAttributes"] == ["aa", "mm", "zz"]
+
+
 def test_a_provisioned_table_has_no_billing_summary(bench):
     throughput = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 2}
     table = bench.create("orders", BillingMode="PROVISIONED", ProvisionedThroughput=throughput)
