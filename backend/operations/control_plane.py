@@ -38,9 +38,8 @@ def table_to_change(engine: Engine, name: str) -> Table:
     Raises ResourceNotFoundException, or ResourceInUseException while the table is in transition.
     """
     table = engine.catalog.describe_target(name)
-    now = engine.now()
-    table.forget_dropped_indexes(now)
-    doing = _IN_TRANSITION.get(table.status(now))
+    engine.catalog.forget_dropped_indexes(table)
+    doing = _IN_TRANSITION.get(table.status(engine.now()))
     if doing is not None:
         raise ServiceError(
             "ResourceInUseException",
@@ -51,9 +50,8 @@ def table_to_change(engine: Engine, name: str) -> Table:
 
 def description(engine: Engine, table: Table, status: str | None = None) -> dict[str, Any]:
     """The TableDescription of a table, its latest stream included; `status` overrides what the clock says."""
-    now = engine.now()
-    table.forget_dropped_indexes(now)
-    answer = describe(table, now, status)
+    engine.catalog.forget_dropped_indexes(table)
+    answer = describe(table, engine.now(), status)
     _show_warmth(engine, table, answer)
     stream = engine.streams.latest(table)
     if stream is not None:

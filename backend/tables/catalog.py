@@ -104,6 +104,11 @@ class TableCatalog:
             raise ServiceError("AccessDeniedException", "Access is denied")
         return short
 
+    def forget_dropped_indexes(self, table: Table) -> None:
+        """Drop the table's global indexes whose time as DELETING is over, for good."""
+        if table.forget_dropped_indexes(self._now()):
+            self.save(table)
+
     def names(self) -> list[str]:
         """The names of all tables, in byte order."""
         return sorted((name for name in list(self._tables) if self.find(name)), key=str.encode)

@@ -244,11 +244,16 @@ class Table:
         self.global_indexes[name].deleted_from = now
         self.forget_dropped_indexes(now)
 
-    def forget_dropped_indexes(self, now: float) -> None:
-        """Drop the global indexes whose time as DELETING is over."""
-        for name, index in list(self.global_indexes.items()):
-            if index.deleted_from is not None and now >= index.deleted_from + self._settings.table_delay:
-                self.drop_index(name)
+    def forget_dropped_indexes(self, now: float) -> bool:
+        """Drop the global indexes whose time as DELETING is over; whether there were any."""
+        over = [
+            name
+            for name, index in self.global_indexes.items()
+            if index.deleted_from is not None and now >= index.deleted_from + self._settings.table_delay
+        ]
+        for name in over:
+            self.drop_index(name)
+        return bool(over)
 
     def drop_index(self, name: str) -> None:
         """Remove a global index and its rows."""

@@ -183,6 +183,18 @@ def test_a_table_in_transition_stays_so_until_its_time(restarts, clock):
     assert store("ListTables")["TableNames"] == []
 
 
+def test_an_index_whose_deletion_is_over_stays_away(restarts, index_of, clock):
+    store = restarts.open(table_delay=10.0)
+    store.create("music", "pk:S", attributes=("a:S",), GlobalSecondaryIndexes=[index_of("by-a", "a")])
+    clock.advance(10.0)
+    store("UpdateTable", TableName="music", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by-a"}}])
+    clock.advance(10.0)
+    assert "GlobalSecondaryIndexes" not in store("DescribeTable", TableName="music")["Table"]
+    store = restarts.restart()
+    # It would refuse what is no key of it.
+    store("PutItem", TableName="music", Item={"pk": {"S": "a"}, "a": {"N": "1"}})
+
+
 def test_a_table_of_a_deleted_ones_name_is_empty(restarts):
     store = restarts.open()
     store.create("music", "pk:S")
