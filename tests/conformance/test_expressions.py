@@ -116,8 +116,9 @@ def accepts(dynamodb: Any, place: str, table: str, text: str, **placeholders: An
 @everywhere
 def test_a_text_has_4096_bytes_at_most(dynamodb: Any, table: str, place: str) -> None:
     for text, size in (("!" * 4097, 4097), ("é" * 2049, 4098), (" " * 4097, 4097)):
+        told = "" if place.endswith("UpdateExpression") else f" expression size: {size}"
         assert refusal(dynamodb, place, table, text) == (
-            f"Expression size has exceeded the maximum allowed size; expression size: {size}"
+            f"Expression size has exceeded the maximum allowed size;{told}"
         )
     assert refusal(dynamodb, place, table, "!" * 4096).startswith("Syntax error;")
     text = GOOD[place.partition(".")[2]]
