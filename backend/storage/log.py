@@ -10,7 +10,8 @@ Rules:
 * a record begins on a block boundary and shares no block with another, so that writing one cannot harm the
   last. Layout: magic, length of the payload, sequence number, CRC-32 of sequence number and payload;
 * a record that is not whole ends the log: it is what a crash left of a write that nobody was told of. Whole
-  records that follow it, or a gap in the numbers, mean damage.
+  records that follow it, a gap in the numbers, or an end of the file within a record, mean damage: a segment
+  has grown before anything is written there.
 """
 
 from __future__ import annotations
@@ -67,7 +68,11 @@ class Segment:
 
 def room_for(payload: bytes) -> int:
     """How many bytes of a segment a record with that payload takes."""
-    return -(-(_HEADER.size + len(payload)) // BLOCK) * BLOCK
+    return _room(len(payload))
+
+
+def _room(payload_bytes: int) -> int:
+    return -(-(_HEADER.size + payload_bytes) // BLOCK) * BLOCK
 
 
 def read(paths: list[Path], after: int) -> list[Record]:
@@ -75,17 +80,19 @@ def read(paths: list[Path], after: int) -> list[Record]:
 
     Records up to `after` are of a turn that has been moved away, and may be overwritten in part.
     """
-    runs = [_Run(path.read_bytes()) for path in paths if path.exists()]
-    runs = sorted((run for run in runs if run.records), key=lambda run: run.records[0][0])
+    segments = [path.read_bytes() for path in paths if path.exists()]
+    runs = sorted((run for run in map(_Run, segments) if run.records), key=lambda run: run.records[0][0])
     found = [record for run in runs for record in run.records if record[0] > after]
     for expected, (sequence, _) in enumerate(found, after + 1):
         if sequence != expected:
             raise LogDamaged(f"record {expected} is missing")
     last = found[-1][0] if found else after
     # Also in a segment whose very first record is broken: it has no run to judge by.
-    for path in paths:
-        if path.exists() and _later_record(path.read_bytes(), last) is not None:
+    for data in segments:
+        if _later_record(data, last) is not None:
             raise LogDamaged(f"record {last + 1} is damaged")
+        if _is_cut_off(data, last):
+            raise LogDamaged(f"it was cut off behind record {last}")
     return found
 
 
@@ -120,6 +127,16 @@ def _later_record(data: bytes, last: int) -> Record | None:
         if record is not None and record[0] > last:
             return record
     return None
+
+
+def _is_cut_off(data: bytes, last: int) -> bool:
+    """Whether the last record, or one behind it, reaches beyond the segment."""
+    for offset in _magics(data):
+        if offset + _HEADER.size <= len(data):
+            _, length, sequence, _ = _HEADER.unpack_from(data, offset)
+            if sequence in (last, last + 1) and offset + _room(length) > len(data):
+                return True
+    return False
 
 
 def _magics(data: bytes) -> Iterator[int]:

@@ -98,15 +98,31 @@ def spoil(path: Path, offset: int) -> None:
         file.write(bytes([byte[0] ^ 0xFF]))
 
 
-@given(payloads=st.lists(st.binary(max_size=1500), min_size=1, max_size=6), data=st.data())
-def test_a_cut_anywhere_in_the_last_record_leaves_the_others(tmp_path_factory, payloads, data):
+several = st.lists(st.binary(min_size=1, max_size=1500), min_size=1, max_size=6)
+
+
+@given(payloads=several, data=st.data())
+def test_a_write_that_broke_off_anywhere_leaves_the_others(tmp_path_factory, payloads, data):
     path = tmp_path_factory.mktemp("log") / "one"
-    end = write(path, 1, payloads)
-    begin = end - room_for(payloads[-1])
-    cut = data.draw(st.integers(begin, begin + 20 + len(payloads[-1]) - 1))
-    with path.open("r+b") as file:
-        file.truncate(cut)
+    begin = write(path, 1, payloads) - room_for(payloads[-1])
+    written = data.draw(st.integers(0, 20 + len(payloads[-1]) - 1))
+    found = bytearray(path.read_bytes())
+    for place in range(begin + written, begin + 20 + len(payloads[-1])):
+        found[place] ^= 0xFF
+    path.write_bytes(found)
     assert read([path], 0) == list(enumerate(payloads[:-1], 1))
+
+
+@given(payloads=several, data=st.data())
+def test_a_file_that_was_cut_off_within_a_record_is_damage(tmp_path_factory, payloads, data):
+    path = tmp_path_factory.mktemp("log") / "one"
+    write(path, 1, payloads)
+    victim = data.draw(st.integers(0, len(payloads) - 1))
+    begin = sum(room_for(payload) for payload in payloads[:victim])
+    with path.open("r+b") as file:
+        file.truncate(begin + data.draw(st.integers(20, room_for(payloads[victim]) - 1)))
+    with pytest.raises(LogDamaged, match="cut off"):
+        read([path], 0)
 
 
 @given(payloads=st.lists(st.binary(min_size=1, max_size=700), min_size=2, max_size=5), data=st.data())
