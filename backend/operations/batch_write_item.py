@@ -9,7 +9,6 @@ Public source: DynamoDB API Reference, "BatchWriteItem".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import ServiceError, validation_error
@@ -54,11 +53,11 @@ def _row(one: Request) -> Row | None:
 
 def run(engine: Engine, request: Request, plan: Plan) -> Response:
     tables = {name: engine.catalog.get(name) for name in request["RequestItems"]}
+    seen: set[tuple[str, bytes]] = set()
     prepared = {
-        name: _prepare(engine, table, request["RequestItems"][name], plan[name])
+        name: _prepare(engine, table, request["RequestItems"][name], plan[name], seen)
         for name, table in tables.items()
     }
-    _check_distinct(write for writes in prepared.values() for write, _, _ in writes)
     admitted: list[Write] = []
     keys: list[tuple[str, Item]] = []
     unprocessed: dict[str, list[Any]] = {}
@@ -92,9 +91,14 @@ def run(engine: Engine, request: Request, plan: Plan) -> Response:
 
 
 def _prepare(
-    engine: Engine, table: Table, requests: list[Request], rows: list[Row | None]
+    engine: Engine,
+    table: Table,
+    requests: list[Request],
+    rows: list[Row | None],
+    seen: set[tuple[str, bytes]],
 ) -> list[tuple[Write, Item, Request]]:
-    """The writes of one table with the keys they touch and the requests they come from."""
+    """The writes of one table with the keys they touch and the requests they come from. `seen` grows by what
+    is written: ids of tables and storage keys."""
     writes = []
     for one, row in zip(requests, rows, strict=True):
         if row is None:
@@ -107,16 +111,11 @@ def _prepare(
             ):
                 raise key_mismatch()
             write = prepare_put(engine, table, one, row, None)
+        if (table.id, write.key) in seen:
+            raise validation_error(DUPLICATES)
+        seen.add((table.id, write.key))
         writes.append((write, key, one))
     return writes
-
-
-def _check_distinct(writes: Iterable[Write]) -> None:
-    seen: set[tuple[str, bytes]] = set()
-    for write in writes:
-        if (write.table.id, write.key) in seen:
-            raise validation_error(DUPLICATES)
-        seen.add((write.table.id, write.key))
 
 
 def metrics_by_table(

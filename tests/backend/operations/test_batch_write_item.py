@@ -63,6 +63,17 @@ def test_one_bad_request_writes_nothing(shelves, refusal, requests, code):
     assert songs(shelves) == ["old"]
 
 
+@pytest.mark.parametrize(
+    ("requests", "message"),
+    [
+        ([put("a"), put("a"), put("b", genre={"N": "1"})], "contains duplicates"),
+        ([put("b", genre={"N": "1"}), put("a"), put("a")], "Type mismatch for Index Key"),
+    ],
+)
+def test_the_first_of_several_bad_requests_is_told(shelves, refusal, requests, message):
+    assert message in refusal(shelves, "BatchWriteItem", RequestItems={"songs": requests}).message
+
+
 def test_one_key_in_two_tables_is_no_duplicate(shelves):
     requests = {"songs": [put("a")], "books": [put("a", sk={"S": "1"})]}
     assert shelves("BatchWriteItem", RequestItems=requests) == {"UnprocessedItems": {}}
