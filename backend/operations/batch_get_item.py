@@ -76,6 +76,10 @@ def _reads(engine: Engine, request: Request) -> dict[str, tuple[Table, list[tupl
         schema = tables[name].schema
         keys = [(schema.encode(check_key(schema, key)), key) for key in asked["Keys"]]
         reads[name] = (tables[name], keys)
+    # The keys of each name are distinct, but one table may be called by name and by ARN.
+    distinct = {(table.id, storage_key) for table, keys in reads.values() for storage_key, _ in keys}
+    if len(distinct) < sum(len(keys) for _, keys in reads.values()):
+        raise validation_error(DUPLICATES)
     return reads
 
 

@@ -165,6 +165,8 @@ def test_a_table_by_name_and_by_arn_is_one_table(dynamodb: Any) -> None:
     writes = {table: [put("a", g={"S": "x"})], arn: [put("a", g={"S": "y"})]}
     assert dynamodb.invalid("BatchWriteItem", RequestItems=writes) == DUPLICATES
     assert is_empty(dynamodb, table)
+    reads = {table: {"Keys": [key("a")]}, arn: {"Keys": [key("a")]}}
+    assert dynamodb.invalid("BatchGetItem", RequestItems=reads) == DUPLICATES
 
 
 # Sixteen megabytes
