@@ -12,7 +12,7 @@ was checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from dax.wire.binary.cbor import Malformed, Scanner, TooLarge
 from dax.wire.binary.expressions import Path, Placeholders
 from dax.wire.binary.kwargs import Parameter
 from dax.wire.binary.methods import Method
+from dax.wire.binary.steps import Steps, finished
 
 SchemaOf = Callable[[str], KeySchema]
 
@@ -77,26 +78,16 @@ class Context:
     lenient_select: bool = False
 
 
-Steps = Generator[None, None, Decoded]
-"""Decoding in parts: whoever runs it may do something else after each."""
-
-
 def decode(method: Method, arguments: list[Any], context: Context) -> Decoded:
     """The operation that a data method carries.
 
     Raises `Malformed` for what is not of the method's form, `ServiceError` for a value that the service
     refuses, and whatever `context.schema_of` raises.
     """
-    steps = decode_in_steps(method, arguments, context)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            decoded: Decoded = end.value
-            return decoded
+    return finished(decode_in_steps(method, arguments, context))
 
 
-def decode_in_steps(method: Method, arguments: list[Any], context: Context) -> Steps:
+def decode_in_steps(method: Method, arguments: list[Any], context: Context) -> Steps[Decoded]:
     """The same in parts, none of which has more than one item to decode."""
     operation = str(method.operation)
     of_many = _DECODERS_OF_MANY.get(operation)
@@ -290,7 +281,7 @@ def _batch_get_item(arguments: list[Any], context: Context) -> Decoded:
     return Decoded("BatchGetItem", {"RequestItems": items, **kwargs.simple(given)}, tuple(targets))
 
 
-def _batch_write_item(arguments: list[Any], context: Context) -> Steps:
+def _batch_write_item(arguments: list[Any], context: Context) -> Steps[Decoded]:
     given = kwargs.parameters("BatchWriteItem", arguments[1])
     items: dict[str, Any] = {}
     targets = []
@@ -346,7 +337,7 @@ def _transact_get_items(arguments: list[Any], context: Context) -> Decoded:
     return Decoded("TransactGetItems", {"TransactItems": actions, **kwargs.simple(given)}, tuple(targets))
 
 
-def _transact_write_items(arguments: list[Any], context: Context) -> Steps:
+def _transact_write_items(arguments: list[Any], context: Context) -> Steps[Decoded]:
     given = kwargs.parameters("TransactWriteItems", arguments[8])
     if arguments[4] is not None and any(value is not None for value in _parallel([arguments[4]], 1)[0]):
         raise Malformed("a transaction returns no values")
@@ -395,7 +386,7 @@ _DECODERS: Mapping[str, Callable[[list[Any], Context], Decoded]] = {
     "BatchGetItem": _batch_get_item,
     "TransactGetItems": _transact_get_items,
 }
-_DECODERS_OF_MANY: Mapping[str, Callable[[list[Any], Context], Steps]] = {
+_DECODERS_OF_MANY: Mapping[str, Callable[[list[Any], Context], Steps[Decoded]]] = {
     "BatchWriteItem": _batch_write_item,
     "TransactWriteItems": _transact_write_items,
 }

@@ -11,7 +11,7 @@ Rules that clients break on (`docs/dax-protocol.md` has the whole list):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend.model.keys import KeySchema
@@ -20,6 +20,7 @@ from dax.wire.binary import cbor, keys, values
 from dax.wire.binary.attribute_lists import AttributeLists
 from dax.wire.binary.expressions import Path
 from dax.wire.binary.requests import Decoded, Target
+from dax.wire.binary.steps import Steps, finished
 
 SUCCESS = cbor.EMPTY_ARRAY
 NOTHING = SUCCESS + cbor.NULL
@@ -31,22 +32,12 @@ _ITEMS, _COUNT, _LAST_KEY, _SCANNED_COUNT = b"\x07", b"\x08", b"\x09", b"\x0a"
 _PARTIAL = frozenset({"UPDATED_OLD", "UPDATED_NEW"})
 
 
-Steps = Generator[None, None, bytes]
-"""Encoding in parts: whoever runs it may do something else after each."""
-
-
 def encode(decoded: Decoded, response: Response, lists: AttributeLists) -> bytes:
     """The whole answer to a request: the success marker and the result items of its method."""
-    steps = encode_in_steps(decoded, response, lists)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            encoded: bytes = end.value
-            return encoded
+    return finished(encode_in_steps(decoded, response, lists))
 
 
-def encode_in_steps(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
+def encode_in_steps(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps[bytes]:
     """The same in parts, none of which has more than one item to encode."""
     of_many = _ENCODERS_OF_MANY.get(decoded.operation)
     if of_many is not None:
@@ -215,7 +206,7 @@ def _write_item(decoded: Decoded, response: Response, lists: AttributeLists) -> 
     return _result(pairs)
 
 
-def _page(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
+def _page(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps[bytes]:
     target = decoded.target
     pairs: _Pairs = []
     if "Items" in response:
@@ -246,7 +237,7 @@ def _compound_key(key: Item) -> bytes:
     return cbor.open_mapping([(cbor.text(name), values.to_cbor(value)) for name, value in key.items()])
 
 
-def _batch_get_item(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
+def _batch_get_item(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps[bytes]:
     found = response.get("Responses") or {}
     unprocessed = response.get("UnprocessedKeys") or {}
     answers, left = [], []
@@ -264,7 +255,7 @@ def _batch_get_item(decoded: Decoded, response: Response, lists: AttributeLists)
     )
 
 
-def _batch_items(items: list[Item], target: Target, lists: AttributeLists) -> Steps:
+def _batch_items(items: list[Item], target: Target, lists: AttributeLists) -> Steps[bytes]:
     flat: list[bytes] = []
     for item in items:
         if target.projection is None:
@@ -295,7 +286,7 @@ def _writes(writes: list[Mapping[str, Any]], schema: KeySchema, lists: Attribute
     return cbor.array(flat)
 
 
-def _transact_get_items(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps:
+def _transact_get_items(decoded: Decoded, response: Response, lists: AttributeLists) -> Steps[bytes]:
     items = []
     for target, answer in zip(decoded.targets, response["Responses"], strict=True):
         item = answer.get("Item")
@@ -318,7 +309,7 @@ _ENCODERS: Mapping[str, Callable[[Decoded, Response, AttributeLists], bytes]] = 
     "BatchWriteItem": _batch_write_item,
     "TransactWriteItems": _transact_write_items,
 }
-_ENCODERS_OF_MANY: Mapping[str, Callable[[Decoded, Response, AttributeLists], Steps]] = {
+_ENCODERS_OF_MANY: Mapping[str, Callable[[Decoded, Response, AttributeLists], Steps[bytes]]] = {
     "Query": _page,
     "Scan": _page,
     "BatchGetItem": _batch_get_item,

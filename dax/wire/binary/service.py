@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -35,6 +35,7 @@ from dax.wire.binary.cbor import Malformed
 from dax.wire.binary.endpoints import Address, Directory
 from dax.wire.binary.events import Authorization, Call, Failure, Reply
 from dax.wire.binary.requests import Context, Decoded
+from dax.wire.binary.steps import Steps
 from dax.wire.binary.trace import Trace, describe
 
 log = logging.getLogger("daxsim.binary")
@@ -258,7 +259,7 @@ class Service:
             entry.binary = await self._in_turns(steps)
         return entry.binary
 
-    async def _in_turns(self, steps: Generator[None, None, _T]) -> _T:
+    async def _in_turns(self, steps: Steps[_T]) -> _T:
         """Run work on many items, and let others have their turn whenever it has taken long."""
         turn_ends = self._clock.now() + _TURN_SECONDS
         while True:
